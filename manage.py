@@ -9,7 +9,7 @@ from secrets import token_hex
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-from common import __version__
+from common import __version__, full_disk
 
 # They make and check folders and sign nothing, so that a fresh checkout needs no secret for them.
 WITHOUT_SECRETS = {"new_protocol", "new_recipe", "check_plugin"}
@@ -36,3 +36,7 @@ if __name__ == "__main__":
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        if not full_disk.is_full(error):
+            raise
+        sys.exit(full_disk.SENTENCE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from functools import cache
+from pathlib import Path
 
 import redis
 from django.conf import settings
@@ -11,7 +13,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from annotate import jobs
-from common.probes import READY, Check, database, fresh
+from common.probes import READY, Check, database, disk, fresh
 
 TIMEOUT_SECONDS = 1.0
 # Beat sends something every RESUME_SECONDS; beside other work, or right after a restart, it may be late.
@@ -45,4 +47,6 @@ def beat() -> str:
     return fresh("beat", beat_age(), settings.RESUME_SECONDS + LATE_SECONDS)
 
 
-CHECKS: dict[str, Check] = {"database": database, "redis": redis_answers, "beat": beat}
+# Its own files, and what leads send in while it is read.
+FOLDERS = (settings.DATA_DIR, Path(settings.FILE_UPLOAD_TEMP_DIR or tempfile.gettempdir()))
+CHECKS: dict[str, Check] = {"database": database, "redis": redis_answers, "beat": beat, "disk": disk(*FOLDERS)}

@@ -99,6 +99,7 @@ SECURE_HSTS_SECONDS = env.integer("HSTS_SECONDS", 365 * 24 * 3600, low=0, high=1
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 # Both sides may run on one host name, where cookies ignore the port: the names keep them apart.
+SESSION_ENGINE = "common.session_store"
 SESSION_COOKIE_NAME = "annotate_session"
 CSRF_COOKIE_NAME = "annotate_csrf"
 
@@ -122,6 +123,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "common.watching.WatchingMiddleware",
+    # Around all that reads or writes, such as the saving of a session after the view.
+    "hits.views.unavailable.UnavailableMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "common.compressed_files.CompressedFilesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -131,6 +134,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     # Before the one that looks for a token in the form, and reads all of it.
     "hits.views.uploads.UploadLimitMiddleware",
+    "hits.views.unreadable.UnreadableTextMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
@@ -138,8 +142,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "hits.views.unreadable.UnreadableTextMiddleware",
-    "hits.views.unavailable.UnavailableMiddleware",
     "common.error_pages.ErrorPagesMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"

@@ -14,14 +14,16 @@ _IPV6_NETWORK = 64
 _TUNNELS = tuple(
     IPv6Network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::ffff:0:0:0/96")
 )
-# IPv4 addresses in the form that came before the mapped ones.
-_COMPATIBLE = IPv6Network("::/96")
+# The only IPv6 networks that are given to anybody on the internet (RFC 4291); the others are reserved.
+_UNICAST = IPv6Network("2000::/3")
 # IETF protocol assignments, AS112 relays, and the relays of 6to4 (RFC 6890, 7534, 7535, 7526). `is_global` knows the
-# first only in part, and cloud providers serve the metadata of a machine at 192.0.0.192.
+# first only in part. Cloud providers serve the metadata of a machine at 192.0.0.192 and 168.63.129.16.
 _SPECIAL = tuple(
     IPv4Network(text)
-    for text in ("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24")
-)
+    for text in (
+        "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24", "168.63.129.16/32",
+    )
+)  # fmt: skip
 # What is written for the machine itself, where a list is wanted; `is_loopback` knows the other names too.
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 # Of what somebody may have called, such as a webhook.
@@ -76,7 +78,7 @@ def is_public(address: str) -> bool:
     if isinstance(ip, IPv6Address):
         if any(ip in tunnel for tunnel in _TUNNELS):
             return False
-        if ip.is_site_local or ip in _COMPATIBLE:
+        if not ip.ipv4_mapped and ip not in _UNICAST:
             return False
         ip = ip.ipv4_mapped or ip
     if ip.version == 4 and any(ip in special for special in _SPECIAL):

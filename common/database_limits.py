@@ -11,10 +11,13 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 
+from common import full_disk
+
 POSTGRESQL: Final = "django.db.backends.postgresql"
 TOO_LONG: Final = "too_long"
 BUSY: Final = "busy"
 AWAY: Final = "away"
+FULL: Final = "full"
 _CANCELLED = "57014"
 # A lock that is not to be had, or two transactions that wait for each other.
 _LOCKS = ("55P03", "40P01", "40001")
@@ -51,8 +54,10 @@ def bound_jobs() -> None:
     bound_this_process(statement=settings.DATABASE_JOB_SECONDS, idle=settings.DATABASE_JOB_SECONDS)
 
 
-def why(error: BaseException) -> str:
-    """TOO_LONG, BUSY or AWAY; empty for an error that says something about the code or the data."""
+def why(error: BaseException | None) -> str:
+    """TOO_LONG, BUSY, AWAY or FULL; empty for an error that says something about the code or the data."""
+    if full_disk.is_full(error):
+        return FULL
     if not isinstance(error, OperationalError | InterfaceError):
         return ""
     cause = error.__cause__

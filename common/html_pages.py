@@ -5,17 +5,18 @@ A marketplace shows such pages to its workers, and a requester wants to know bef
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from re import compile as pattern
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import html5lib
 from html5lib.constants import E as _MESSAGES
 
-from common.html_tags import Changes, Page, Tag
+from common.html_tags import SCRIPT, STYLE, Changes, Page, Tag
 
 # What a browser would repair by moving or dropping something. Small slips that change nothing, such as a bare
 # ampersand or a missing document type, are let pass: many pages have them.
@@ -40,22 +41,58 @@ VOID = frozenset(
 CROWD_ELEMENTS = frozenset(
     f"crowd-{name}"
     for name in (
+        "alert",
+        "badge",
         "button",
+        "card",
         "checkbox",
         "classifier",
+        "classifier-multi-select",
+        "entity-annotation",
+        "fab",
         "form",
+        "icon-button",
+        "image-classifier",
+        "image-classifier-multi-select",
         "input",
         "instructions",
+        "modal",
         "radio-button",
         "radio-group",
         "slider",
+        "tab",
+        "tabs",
         "text-area",
+        "toast",
+        "toggle-button",
     )
 )
-_OUR_SCRIPTS = ("externalHIT_v1.js", "crowd-html-elements.js")
+# An element that sends itself: a page with one needs no form.
+ANNOTATION = "crowd-entity-annotation"
+OWN_FORMS = ("form", "crowd-form", ANNOTATION)
+# Elements with which workers draw on a picture.
+_DRAWING = frozenset(
+    f"crowd-{name}"
+    for name in (
+        "bounding-box",
+        "instance-segmentation",
+        "keypoint",
+        "line",
+        "polygon",
+        "polyline",
+        "semantic-segmentation",
+    )
+)
+_OF_PICTURES = ("crowd-image-classifier", "crowd-image-classifier-multi-select")
+_HELPERS = "externalHIT_v1.js"
+_OUR_SCRIPTS = (_HELPERS, "crowd-html-elements.js")
 _SUBMIT_PATH = "/mturk/externalsubmit"
 # Attributes that name files and pages.
 _FILES = ("src", "href", "poster", "data")
+_IMPORT = pattern(r"""@import\s+(?:url\(\s*)?["']?(https?://[^\s"'()]+)""")
+_MOST_ELSEWHERE = 100
+# The browser reports an error at once, upon which pages load their script from a second place.
+_NO_ADDRESS = "//:"
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -130,11 +167,18 @@ def _not_offered(page: Page, document: Any) -> list[Fault]:
     for tag in page.tags:
         if tag.name in unknown:
             first.setdefault(tag.name, tag.start)
-    offered = ", ".join(f"<{name}>" for name in sorted(CROWD_ELEMENTS))
-    return [
-        Fault(*position(page.html, place), f"<{name}> is not offered by this marketplace. Offered are {offered}.")
-        for name, place in first.items()
-    ]
+    return [Fault(*position(page.html, place), _refusal_of(name)) for name, place in first.items()]
+
+
+def _refusal_of(name: str) -> str:
+    drawing = name in _DRAWING
+    instead = ", ".join(f"<{one}>" for one in (_OF_PICTURES if drawing else sorted(CROWD_ELEMENTS)))
+    why = (
+        ", because nothing can be drawn on pictures here; what asks about whole pictures is"
+        if drawing
+        else "; taken are"
+    )
+    return f"<{name}> is not offered{why} {instead}."
 
 
 def position(html: str, at: int) -> tuple[int, int]:
@@ -167,8 +211,9 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
     """The page with its submit addresses, its assignmentId and workerId, and Amazon's scripts exchanged for ours.
 
     Addresses without a scheme (`//host/file`) get https: they were written for a site that had it. Everything else
-    stays as it was written. A script of ours comes first: it does the same for forms that scripts make, and switches
-    submitting off in a preview.
+    stays as it was written. Scripts of ours come first: one does the same for forms that scripts make, and switches
+    submitting off in a preview; another has the functions that Amazon's frame gave to every page. A page that loads
+    scripts or style sheets from elsewhere begins with one that waits for them a limited time.
     """
     page = Page(html)
     changes = Changes(html)
@@ -187,7 +232,8 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
         _give_scheme(changes, tag)
         if tag.name == "input" and tag.value("name") in ours:
             changes.set(tag, "value", ours[tag.value("name")])
-    changes.replace(page.top, page.top, _first_script(around))
+    elsewhere = _elsewhere(changes.made(), around)
+    changes.replace(page.top, page.top, _first_scripts(around, elsewhere))
     return changes.made()
 
 
@@ -237,10 +283,41 @@ def _is_here(address: str) -> bool:
         return False
 
 
-def _first_script(around: Surroundings) -> str:
+def _elsewhere(html: str, around: Surroundings) -> list[dict[str, str]]:
+    """The scripts and style sheets that a page takes from elsewhere: the address of each, what names it in the page,
+    and what would stand there without it.
+    """
+    page = Page(html)
+    base = next((tag.value("href").strip() for tag in page.tags if tag.name == "base" and tag.value("href")), "")
+    found = []
+    for tag in page.tags:
+        name = "src" if tag.name == SCRIPT else "href"
+        named = tag.attribute(name)
+        is_sheet = tag.name == "link" and "stylesheet" in tag.value("rel").lower().split()
+        if named and named.value.strip() and named.start is not None and (tag.name == SCRIPT or is_sheet):
+            kind = SCRIPT if tag.name == SCRIPT else STYLE
+            found.append((named.value.strip(), kind, html[named.name_start : named.end], f'{name}="{_NO_ADDRESS}"'))
+    for region in page.regions:
+        if region.name == STYLE:
+            imports = _IMPORT.finditer(html, region.start, region.end)
+            found += [(one[1], STYLE, one[1], _NO_ADDRESS) for one in imports]
+    addresses = {}
+    for address, kind, written, instead in found:
+        try:
+            address = urljoin(base, address)
+        except ValueError:
+            continue
+        if address.lower().startswith(("http://", "https://")) and not address.startswith(around.scripts):
+            addresses[written] = {"address": address, "kind": kind, "written": written, "instead": instead}
+    return list(addresses.values())[:_MOST_ELSEWHERE]
+
+
+def _first_scripts(around: Surroundings, elsewhere: Sequence[Mapping[str, str]]) -> str:
     said = {"data-accept-first": around.accept_first, "data-not-sent": around.not_sent}
     words = "".join(f' {name}="{escape(text)}"' for name, text in said.items() if text)
-    return (
+    first = f'<script src="{around.scripts}outside.js" data-addresses="{escape(json.dumps(elsewhere))}"></script>'
+    return (first if elsewhere else "") + (
         f'<script src="{around.scripts}task.js" data-submit-url="{around.submit_url}" '
         f'data-assignment-id="{around.assignment_id}" data-worker-id="{around.worker_id}"{words}></script>'
+        f'<script src="{around.scripts}{_HELPERS}"></script>'
     )

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from re import compile as pattern
+from types import MappingProxyType
 from typing import TypeVar
 
-from common.html_pages import Fault, html_faults, position
+from common.html_pages import OWN_FORMS, Fault, html_faults, position
 from common.html_tags import SCRIPT, Page, Region, Tag
 
 PLACEHOLDER = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
@@ -31,6 +32,10 @@ CANNOT_BE_SHOWN = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]
 _Part = TypeVar("_Part", Region, Tag)
 
 TEXT, AFTER_TAG, QUOTED, BARE, IN_SCRIPT, AS_IT_IS = "text", "after tag", "quoted", "bare", "script", "as it is"
+# No elements stand in these.
+_ONLY_TEXT = "only text"
+_OF_TEXT_ALONE = frozenset({"textarea", "title", "option", "xmp", "noscript"})
+NO_MARKUP: Mapping[str, str] = MappingProxyType({})
 
 
 class NotFilledError(ValueError):
@@ -98,10 +103,10 @@ def _misplaced(html: str) -> Iterator[Fault]:
 def with_form(html: str) -> str:
     """The page inside a form with a Submit button, as Mechanical Turk showed layouts.
 
-    A page with a form of its own, or a crowd-form, stays as it is. Old scripts know the names.
+    A page with a form of its own, or an element that is one, stays as it is. Old scripts know the names.
     """
     page = Page(html)
-    if any(tag.name in ("form", "crowd-form") for tag in page.tags):
+    if any(tag.name in OWN_FORMS for tag in page.tags):
         return html
     start, end = _body(page)
     opening = '<form name="mturk_form" id="mturk_form" method="post">'
@@ -124,13 +129,16 @@ def _body(page: Page) -> tuple[int, int]:
     return start, max(start, end)
 
 
-def filled(html: str, values: Mapping[str, str], most: int, raw: bool = False) -> str:
+def filled(
+    html: str, values: Mapping[str, str], most: int, raw: bool = False, markup: Mapping[str, str] = NO_MARKUP
+) -> str:
     """The page with every placeholder replaced by its value, so that a browser shows exactly the value.
 
     In text and attributes it is escaped as HTML, in scripts as inside a JavaScript string; `raw` puts it in as it is,
-    so that its markup and entities count. The page may then have `most` bytes. Raises NotFilledError when a value is
-    missing, or is an address that would run a script. Values that the page has no place for are passed over: files
-    have columns that are not shown.
+    so that its markup and entities count. `markup` has sanitised HTML by name, which stands for the value wherever
+    elements may stand. The page may then have `most` bytes. Raises NotFilledError when a value is missing, or is an
+    address that would run a script. Values that the page has no place for are passed over: files have columns that are
+    not shown.
     """
     found = _placeholders(html, raw)
     _compare([placeholder.name for placeholder in found], values)
@@ -140,7 +148,8 @@ def filled(html: str, values: Mapping[str, str], most: int, raw: bool = False) -
         # Counted on the way: thousands of places for one long value would not fit into the memory.
         if size + len(values[placeholder.name]) > most:
             raise TooLargeError(_too_large(most))
-        value = _value(placeholder, values[placeholder.name])
+        is_markup = placeholder.place == TEXT and placeholder.name in markup
+        value = markup[placeholder.name] if is_markup else _value(placeholder, values[placeholder.name])
         size += len(value)
         written += [html[place : placeholder.start], value]
         place = placeholder.end
@@ -188,6 +197,8 @@ def _place(page: Page, name: str, start: int) -> tuple[str, bool]:
         return AFTER_TAG, False
     if page.html[start - 1 : start] == "<" or page.html[start - 2 : start] == "</":
         raise _refusal(name, "the name of an element")
+    if tag is not None and tag.name in _OF_TEXT_ALONE and "</" not in page.html[tag.end : start]:
+        return _ONLY_TEXT, False
     return TEXT, False
 
 

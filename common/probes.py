@@ -7,10 +7,13 @@ a request that came through a proxy.
 
 from __future__ import annotations
 
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -25,6 +28,7 @@ from common.asking import Asked, all_of
 # How long one of the services may take, and how long what they said holds: asking costs a connection of the database.
 SECONDS, KEPT_SECONDS = 3.0, 1.0
 READY = "ok"
+TRIED_BYTES = 128 * 1024
 # Returns READY or what is off, as a few words.
 Check = Callable[[], str]
 
@@ -126,6 +130,22 @@ def database() -> str:
         cursor.execute("SELECT 1")
         cursor.fetchone()
     return READY
+
+
+def disk(*folders: Path) -> Check:
+    """Whether files can be written into each folder that there is. One without a name is gone when it is closed."""
+
+    def check() -> str:
+        for folder in filter(Path.exists, folders):
+            try:
+                with tempfile.TemporaryFile(dir=folder) as file:
+                    # A disk that compresses takes little of equal bytes.
+                    file.write(os.urandom(TRIED_BYTES))
+            except OSError as error:
+                return f"takes no more files: {error.strerror}"
+        return READY
+
+    return check
 
 
 def fresh(what: str, age: float | None, limit: float) -> str:

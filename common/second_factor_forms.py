@@ -26,7 +26,9 @@ class CodeForm(forms.Form):
     )
 
 
-class RemoveSecondFactorForm(CodeForm):
+class OwnerForm(CodeForm):
+    """The present password and a code: an open session alone is not enough."""
+
     password = forms.CharField(
         label="Present password",
         strip=False,
@@ -40,6 +42,8 @@ class RemoveSecondFactorForm(CodeForm):
         self.user = user
         self.fields["code"].label = "Code of the app, or a recovery code"
 
+
+class RemoveSecondFactorForm(OwnerForm):
     def clean(self) -> dict[str, Any]:
         if "password" in self.cleaned_data and not self.user.check_password(self.cleaned_data["password"]):
             self.add_error("password", "This is not your present password.")

@@ -6,19 +6,21 @@ browser that has its cookie is signed out. When it was last seen is written ever
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
-from django.db import models
+from django.db import DatabaseError, models
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from common.devices import LONGEST, device_words
 
+log = logging.getLogger(__name__)
 NOTED_EVERY = timedelta(minutes=5)
 # In the session itself: [first seen, last noted], as seconds since 1970.
 SEEN = "seen"
@@ -88,8 +90,15 @@ class SessionsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if request.session.accessed and "_auth_user_id" in request.session and self.counts(request.user):
-            type(self).rows().note(request, request.user)
+            self._note(request)
         return response
+
+    def _note(self, request: HttpRequest) -> None:
+        try:
+            type(self).rows().note(request, request.user)
+        except DatabaseError as error:
+            # The answer is ready: a full disk must not turn it into an error.
+            log.warning("When a session was last seen could not be written: %s", error)
 
     def counts(self, user: Any) -> bool:
         """Whether this person's sessions are listed."""

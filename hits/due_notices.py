@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import needs
-from hits.domain import block_proposals, inbox
+from hits.domain import automatic_approval, block_proposals, inbox
 from hits.domain.budget_requests import in_words
 from hits.domain.notices import Due, Mark, moment
 from hits.domain.own_qualifications import title_of
@@ -60,6 +60,7 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     beside = needs.beside(projects)
     stages = [stage for project in projects for stage in needs.crowds(project)]
     proposals, left = block_proposals.proposals_of(stages), reviewing.left_of(stages)
+    alone = automatic_approval.for_leads_alone(stages)
     for project in projects:
         for need in (*needs.of_money(project), *beside[project.pk]):
             if need.kind:
@@ -69,6 +70,7 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     for stage in stages:
         yield from _finished(stage)
         yield from _reviews(stage, left[stage.pk])
+        yield from _beyond_the_limit(stage, alone[stage.pk])
         yield from _reports(stage)
         yield from _held_up(stage)
         for evidence in proposals.get(stage.pk, ()):
@@ -138,6 +140,16 @@ def _reviews(stage: Stage, left: int) -> Iterator[Due]:
         need = needs.to_review(stage, left)
         more = f"the first is approved automatically on {moment(at)}"
         yield _of_stage(stage, Kind.REVIEW, "review", Need(need.words, need.address, more))
+
+
+def _beyond_the_limit(stage: Stage, number: int) -> Iterator[Due]:
+    if number:
+        said = some(number, "answer waits for your decision", "answers wait for your decision")
+        more = (
+            f"not passed, and beyond the {stage.unchecked_answers} of one worker that are approved by time: they are "
+            "paid when you approve them, or by the marketplace 30 days after submission"
+        )
+        yield _of_stage(stage, Kind.REVIEW, "unchecked", Need(said, _address(stage, "review"), more))
 
 
 def _block(stage: Stage, worker: str) -> Due:

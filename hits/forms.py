@@ -14,9 +14,12 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from common.addresses import LONGEST_ADDRESS
-from common.names import plain_name
+from common.names import name_fault, plain_name
+from common.second_factor import device_of
+from common.second_factor_forms import OwnerForm
 from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.keyset import whole
+from hits.domain.project_rows import check_visible
 from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
@@ -168,13 +171,19 @@ class ProjectSearchForm(forms.Form):
     state = forms.ChoiceField(required=False, label="State", choices=[("", "All in use"), *Project.State.choices])
 
 
-class NoticeAddressForm(forms.Form):
+class NoticeAddressForm(OwnerForm):
     email = forms.EmailField(
         required=False,
         label="Your e-mail address",
         help_text="A link is sent there first. Leave it empty to get no e-mail.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
+    field_order = ["email", "password", "code"]
+
+    def __init__(self, user: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(user, *arguments, **options)
+        if device_of(user) is None:
+            del self.fields["code"]
 
 
 class TagsForm(forms.Form):
@@ -240,7 +249,7 @@ class ReleaseCardForm(forms.Form):
 
 
 class NewProjectForm(forms.Form):
-    name = forms.CharField(max_length=120, label="Name")
+    name = forms.CharField(max_length=120, label="Name", validators=[check_visible])
     recipe = forms.ChoiceField(
         label="Recipe",
         required=False,
@@ -390,7 +399,7 @@ class ScreeningForm(forms.Form):
 
 
 class CloneForm(forms.Form):
-    name = forms.CharField(max_length=120, label="Name")
+    name = forms.CharField(max_length=120, label="Name", validators=[check_visible])
     budget = MoneyField(what="a budget", label="Budget, $", help_text="Rewards and fees together never exceed it.")
     items = forms.BooleanField(
         required=False,
@@ -494,6 +503,8 @@ class NewAccountForm(BaseUserCreationForm):
 
     def clean_username(self) -> str:
         name = plain_name(self.cleaned_data["username"])
+        if fault := name_fault(name):
+            raise forms.ValidationError(fault)
         if get_user_model().objects.filter(username__iexact=name).exists():
             raise forms.ValidationError("Somebody here has this user name already. Choose another one.")
         return name
@@ -535,16 +546,19 @@ class MayBudgetForm(forms.Form):
     may_budget = MoneyField(what="an amount")
 
 
+MOST_ITEMS = 10_000_000
+
+
 class PublishForm(forms.Form):
     """What the quote page showed: `hits.flow` refuses when it is no longer so."""
 
-    items = forms.IntegerField(min_value=1)
+    items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
     total = forms.DecimalField(max_digits=12, decimal_places=2)
     confirmation = forms.UUIDField()
 
 
 class HowManyForm(forms.Form):
-    items = forms.IntegerField(min_value=1, max_value=10_000_000, required=False)
+    items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS, required=False)
 
 
 class ExtendForm(forms.Form):

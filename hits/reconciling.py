@@ -19,6 +19,7 @@ from hits.domain.reconciled import Report
 from hits.domain.wanted_answers import chunks
 from hits.flow.pipeline import advancing, deciding, harvesting, scoring
 from hits.flow.restoring import adopting_hits, adopting_payments, adopting_qualifications
+from hits.formats.faults import counted
 from hits.models import Assignment, Item, Restoration, Stage, WorkerMessage
 from hits.mturk.gateway import Gateway
 
@@ -100,7 +101,7 @@ def _catch_up(stage: Stage, report: Report) -> None:
     except UNUSABLE as error:
         report.not_known("unusable", slug, stage.key, str(error))
     if made := items.count() - there:
-        report.changed("made", slug, stage.key, f"{made:,} items")
+        report.changed("made", slug, stage.key, counted(made, "item"))
 
 
 def _tell_messages(report: Report) -> None:

@@ -27,7 +27,7 @@ from hits.crowd.browser import Allowance
 from hits.crowd.crowd import Crowd
 from hits.crowd.key import AnswerKey, Truth, Written, squeezed
 from hits.crowd.people import gather
-from hits.crowd.worker import Worker
+from hits.crowd.worker import NO_ACCOUNTS, Worker, takes_no_simulated_people
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
 from hits.domain.leases import lease
@@ -41,6 +41,8 @@ MOST_REQUESTS = 50_000
 # Longer than anybody takes for a HIT, on a busy machine too.
 UNTIL_IDLE = 90.0
 PASSWORD = "simulated crowd of a sandbox"
+# Somebody waits for the page that says whether it was started.
+LOOK_SECONDS = 10
 # So long a worker may take to begin what was asked for; then it is as if nobody had asked.
 ASKED_FOR = timedelta(seconds=30)
 
@@ -61,6 +63,15 @@ class NothingToAnswerError(Refusal):
 
     def __init__(self, project: Project) -> None:
         super().__init__(f"No HIT of {project.name} is open for an answer. Publish items first. Nothing was started.")
+
+
+class NoAccountsError(Refusal):
+    """The marketplace lets nobody sign up without an e-mail address. Nothing was started."""
+
+    error_code = "no_crowd_accounts"
+
+    def __init__(self) -> None:
+        super().__init__(f"{NO_ACCOUNTS} Nothing was started.")
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ def wanted_of(project: Project) -> int:
 def ask(project: Project, user: User | None) -> bool:
     """Note that somebody wants the answers; whether the job is to be started, for it may be at work.
 
-    Raises NoSampleError, ArchivedError and NothingToAnswerError.
+    Raises NoSampleError, ArchivedError, NothingToAnswerError and NoAccountsError.
     """
     if not project.is_sample or not is_sandbox():
         raise NoSampleError
@@ -131,11 +142,18 @@ def ask(project: Project, user: User | None) -> bool:
         return False
     if not found.wanted:
         raise NothingToAnswerError(project)
+    refuse_without_accounts()
     with transaction.atomic():
         note = {"holder": "", "until": timezone.now() + ASKED_FOR}
         Lease.objects.update_or_create(name=_asked(project), defaults=note)
         record(project, user, "asked a simulated crowd to answer")
     return True
+
+
+def refuse_without_accounts() -> None:
+    """Raises NoAccountsError."""
+    if takes_no_simulated_people(settings.MTURK_SUBMIT_ORIGINS[0], LOOK_SECONDS):
+        raise NoAccountsError
 
 
 @contextmanager

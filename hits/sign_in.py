@@ -16,7 +16,9 @@ from common.addresses import client_address, network
 from common.second_factor import device_of
 from common.sign_in import Tries
 from common.tries import Tried
+from hits.flow.setup import second_factor
 from hits.models import SignInTries
+from hits.refusals import Refusal
 
 KNOWN = "annotate_known"
 
@@ -77,6 +79,35 @@ def lacks_second_factor(request: HttpRequest) -> str:
 def password_tries(user: User) -> Tries:
     """Tries of the present password inside a session, as before it is changed."""
     return {Tried("password", str(user.pk)): patience.PASSWORD}
+
+
+class OwnerNotConfirmedError(Refusal):
+    """An open session or a token is not enough: the password is wrong, or the code. Nothing was changed."""
+
+    error_code = "not_confirmed"
+    http_status = 403
+
+
+class TooManyTriesError(OwnerNotConfirmedError):
+    error_code = "too_many_tries"
+    http_status = 429
+
+
+def confirm_owner(user: User, password: str, code: str) -> None:
+    """Before what recovery uses is changed: the password, and a code where a second factor is on.
+
+    Raises OwnerNotConfirmedError. The password is looked at first, for a code is used up once it was asked about.
+    """
+    counted = {**password_tries(user), **(code_tries(user) if device_of(user) else {})}
+    if wait := seconds_to_wait(counted):
+        raise TooManyTriesError(f"Too many tries. Try again in {wait} second{'' if wait == 1 else 's'}.")
+    if not user.check_password(password):
+        raise OwnerNotConfirmedError("This is not your present password. Nothing was changed.")
+    if device_of(user) and not second_factor.accept(user, code):
+        raise OwnerNotConfirmedError(
+            "This code is wrong, or was used before. Wait for the next one of the app. Nothing was changed."
+        )
+    succeeded(counted)
 
 
 def invitation_tries(pk: int) -> Tries:

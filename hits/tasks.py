@@ -198,7 +198,9 @@ def conclude_stage(stage_pk: int) -> int:
 def _conclude(stage: Stage) -> int:
     if not _know_who_joined(stage):
         return 0
-    scoring.score(stage)
+    if scoring.score(stage) and stage.pk in reviewing.unfinished():
+        # What passed is approved now; where the marketplace is away, `resume_all` comes back to it.
+        queue.start(finish_reviews, stage.pk)
     # Before verdicts: until scored answers have led to them, a crash brings this back.
     if granting.grant_for_answers(stage) + screening.grade(stage):
         queue.start(finish_grants, stage.project_id)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from common import __version__
+from common import __version__, full_disk
 
 
 def main() -> None:
@@ -15,7 +15,12 @@ def main() -> None:
     from django.core.management.commands.runserver import Command as RunServer
 
     RunServer.default_port = "8001"
-    ManagementUtility(["python -m marketplace", *sys.argv[1:]]).execute()
+    try:
+        ManagementUtility(["python -m marketplace", *sys.argv[1:]]).execute()
+    except Exception as error:
+        if not full_disk.is_full(error):
+            raise
+        sys.exit(full_disk.SENTENCE)
 
 
 if __name__ == "__main__":

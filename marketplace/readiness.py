@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from common.probes import Check, database, fresh
+from django.conf import settings
+
+from common.probes import Check, database, disk, fresh
 from marketplace.models import Heartbeat
 from marketplace.site.operator.queries import SILENT_AFTER
 from marketplace.verbs import clock
@@ -18,4 +20,4 @@ def tick() -> str:
     return fresh("tick", tick_age(), SILENT_AFTER.total_seconds())
 
 
-CHECKS: dict[str, Check] = {"database": database, "tick": tick}
+CHECKS: dict[str, Check] = {"database": database, "tick": tick, "disk": disk(settings.DATA_DIR)}

@@ -198,6 +198,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "common.watching.WatchingMiddleware",
+    # Around all that reads or writes, such as the saving of a session after the view.
+    "marketplace.site.unavailable.UnavailableMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # A request to the frames' host meets nothing of the site.
     "marketplace.site.frame_host.FrameHostMiddleware",
@@ -213,6 +215,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     # Before the one that looks for a token in the form, and reads all of it.
     "marketplace.site.large_forms.LargeFormMiddleware",
+    "marketplace.site.unreadable.UnreadableTextMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
@@ -220,8 +223,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "marketplace.site.unreadable.UnreadableTextMiddleware",
-    "marketplace.site.unavailable.UnavailableMiddleware",
     "common.error_pages.ErrorPagesMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
@@ -273,6 +274,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 # Cookies do not know ports: the requester's site on the same host has its own names.
+SESSION_ENGINE = "common.session_store"
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 LANGUAGE_COOKIE_NAME = "marketplace_language"

@@ -12,19 +12,35 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 import psutil
 
+from common import full_disk
 from ops import programs
 from ops.ensure_database import ensure
 from ops.healthy import answers
 from ops.surroundings import ROOT, Ports, StackError, as_shell, surroundings, whole_environment, write_private
 from ops.waiting import ServiceNotStartedError
+
+# What a killed start left is asked to end by the system itself; after so long it is killed.
+LEFTOVER_SECONDS = 3.0
+
+
+@contextmanager
+def _telling_of_a_full_disk() -> Iterator[None]:
+    """Raises StackError for a file that could not be written."""
+    try:
+        yield
+    except OSError as error:
+        if not full_disk.is_full(error):
+            raise
+        raise StackError(full_disk.SENTENCE) from error
 
 
 class Stack:
@@ -35,6 +51,7 @@ class Stack:
     machines would run them.
     """
 
+    @_telling_of_a_full_disk()
     def __init__(
         self,
         data_dir: Path,
@@ -71,9 +88,14 @@ class Stack:
     ) -> None:
         self.stop()
 
+    @_telling_of_a_full_disk()
     def prepare(self) -> None:
-        """Check the ports, create what is missing, migrate both databases, add the sandbox's workers."""
+        """End what a killed start left, check the ports, create what is missing, migrate both databases.
+
+        Then add the sandbox's workers.
+        """
         self._claim_folder()
+        self._end_leftovers()
         self._check_ports()
         write_private(self.data_dir / "local.env", as_shell(self.settings))
         for name in ("DATABASE_URL", "MARKETPLACE_DATABASE_URL"):
@@ -89,6 +111,7 @@ class Stack:
         if self.settings["MARKETPLACE_SANDBOX"] == "True":
             self.market("seed_sandbox")
 
+    @_telling_of_a_full_disk()
     def start(self) -> None:
         """Start the process manager and with it every program; returns at once."""
         if self.own_broker:
@@ -219,6 +242,16 @@ class Stack:
                 f"Another stack runs in {self.data_dir}: stop it, or choose another folder with DATA_DIR."
             ) from None
 
+    def _end_leftovers(self) -> None:
+        """Programs whose process manager was killed keep their ports and leases until they have noticed it."""
+        run = self.data_dir / "run"
+        manager = run / "supervisord.pid"
+        # Written on a full disk, it is empty.
+        said = manager.read_text().strip() if manager.exists() else ""
+        # What else wrote its id there, such as a simulated crowd, is not of the process manager's session.
+        if said and any(_session_of(file) == int(said) for file in run.glob("*.pid")):
+            _end_session(int(said), LEFTOVER_SECONDS)
+
     def _check_ports(self) -> None:
         wanted = {"WEB_PORT": self.ports.web, "MARKETPLACE_PORT": self.ports.marketplace}
         if self.own_broker:
@@ -231,6 +264,15 @@ class Stack:
                 f"Somebody listens on port {ports} already, perhaps another `make run`. "
                 f"Stop it, or choose other ports: {example} make run"
             )
+
+
+def _session_of(file: Path) -> int | None:
+    """That of the process which wrote its id to this file, if it lives; one that began later only has its number."""
+    try:
+        pid = int(file.read_text())
+        return os.getsid(pid) if psutil.Process(pid).create_time() <= file.stat().st_mtime + 1 else None
+    except (OSError, ValueError, psutil.Error):
+        return None
 
 
 def session_members(session: int) -> list[int]:

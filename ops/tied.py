@@ -28,8 +28,11 @@ def main(pid_file: str, *command: str) -> None:
         sys.exit(1)
     # Whoever reads it meanwhile finds the old one or the new one, never half of it.
     new = Path(f"{pid_file}.new")
-    new.write_text(str(os.getpid()))
-    new.replace(pid_file)
+    try:
+        new.write_text(str(os.getpid()))
+        new.replace(pid_file)
+    except OSError as error:
+        sys.exit(f"{pid_file} could not be written ({error.strerror}): nothing was started.")
     os.execvp(command[0], command)
 
 

@@ -57,6 +57,7 @@ class Project:
         *,
         columns: Mapping[str, str] | None = None,
         origin: str = "public",
+        encoding: str = "",
         name: str | None = None,
         progress: Report | None = None,
         timeout: float = 3600.0,
@@ -64,13 +65,14 @@ class Project:
         """Import a DataFrame, rows (mappings of column names to values) or a file, and wait until its items are there.
 
         `columns` has the column by field, such as {"text": "passage"}; other fields are read as last time or by the
-        names of the columns. The index of a DataFrame is left out. `name` is how the import is called in lists.
+        names of the columns. The index of a DataFrame is left out. `encoding` is that of a file that is not UTF-8.
+        `name` is how the import is called in lists.
 
         Nothing comes in unless everything does. Raises TableError before anything is sent; InvalidError for columns
         that are not there; ImportRefusedError with every fault and its line; WaitTimeoutError after so many seconds:
         then the import goes on.
         """
-        fields = {"origin": origin}
+        fields = {"origin": origin, "encoding": encoding}
         if columns is not None:
             fields["mapping"] = json.dumps(dict(columns))
         with as_file(table, name) as (called, file):

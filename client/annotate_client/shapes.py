@@ -26,7 +26,8 @@ class AgreementShape(TypedDict):
     # Answers that came since.
     since: int
     # Of each unit its level, its figures with 95 % intervals or why they are not defined, the confusion of its labels,
-    # the items that divide the workers, the workers who differ most, and what each method of aggregation makes of it.
+    # the items that divide the workers, the workers who differ most, and what each method of aggregation makes of it,
+    # what it assumes, warnings where the answers contradict that, and which is recommended.
     units: list[dict[str, Any]]
     # Of each unit the labels that are keys of choices, with their texts; without those that differ from item to item.
     texts: dict[str, Any]
@@ -126,7 +127,10 @@ class AnswerShape(TypedDict):
     feedback: str
     accepted_at: str
     submitted_at: str
+    # When the marketplace approves it by itself.
     auto_approval_at: str | None
+    # It did not pass the check, and is approved then unless you decide; null: not by time.
+    approve_at: str | None
     # Null where a file of results does not say.
     seconds: float | None
     # Form field to value, as the worker posted it.
@@ -354,9 +358,11 @@ class StageShape(TypedDict):
     most_answers: int | None
     # A condition in the language of vote rules.
     enough: str
-    # `automatic` Approved on submission; `review` Approved by a lead
+    # `automatic` Approved once checked; `review` Approved by a lead
     approval: str
     auto_approval_seconds: int
+    # Of one worker, so many answers that did not pass are approved by time; further ones wait for you.
+    unchecked_answers: int
     assignment_seconds: int
     lifetime_seconds: int
     # Of one answer, for the wage until times are measured; null: as the description says.
@@ -564,6 +570,8 @@ class UploadDetailShape(TypedDict):
     total: int
     # Items, files of media, or answers, that came in.
     items: int
+    # What of the file was not read, and why.
+    notes: list[str]
     fault_count: int
     created_by: str | None
     created_at: str

@@ -19,6 +19,8 @@ from rest_framework.views import exception_handler as rest_handler
 
 from common.database_limits import why
 from common.unavailable import RETRY_SECONDS
+from common.unreadable import SENTENCE as UNREADABLE
+from common.unreadable import is_of_what_was_sent
 from hits.domain import unavailable
 from hits.refusals import Refusal
 
@@ -48,6 +50,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         said = " ".join(unavailable.sentences(what))
         headers = {"Retry-After": str(RETRY_SECONDS)}
         return _answer(status.HTTP_503_SERVICE_UNAVAILABLE, unavailable.code(what), said, {}, headers)
+    if is_of_what_was_sent(context["request"]._request, error):
+        return _answer(status.HTTP_400_BAD_REQUEST, "unreadable", UNREADABLE, {})
     known = rest_handler(error, context)
     if known is None:
         return _unexpected(error, context)

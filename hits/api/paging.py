@@ -1,29 +1,37 @@
 """Pages by key: the next page starts after the last id, so page 500 costs what page 1 costs.
 
-Ids grow, so a program that keeps the last id it saw gets only what is new.
+Ids grow, so a program that keeps the last id it saw gets only what is new. A page ends before its limit where its rows
+have long texts: what is sent, and what it takes of memory, is bounded by MOST_BYTES, whatever the texts are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from hits.domain.keyset import LARGEST_ID, Order, Page
 
+# Of the JSON of a page; a single row may have more.
+MOST_BYTES = 1_000_000
+# Rows that are loaded together, at first and then at most: what they take of memory is bounded, whatever their texts.
+FIRST, AT_ONCE = 50, 100
+NEXT = "The next page; null at the end. A page before it may have fewer results than `limit`: those with long texts."
+
 
 class PageQuery(serializers.Serializer[Any]):
     after = serializers.IntegerField(
         min_value=0, max_value=LARGEST_ID, default=0, help_text="Rows with larger ids only."
     )
-    limit = serializers.IntegerField(min_value=1, max_value=500, default=100, help_text="Rows a page.")
+    limit = serializers.IntegerField(min_value=1, max_value=500, default=100, help_text="Rows a page, at most.")
 
 
 def asked(request: Request, query: type[serializers.Serializer]) -> dict[str, Any]:
@@ -42,7 +50,7 @@ class ListQuery(serializers.Serializer[Any]):
         default="",
         help_text="What `next` names. In the order of ids it is an id: rows with larger ids only.",
     )
-    limit = serializers.IntegerField(min_value=1, max_value=500, default=100, help_text="Rows a page.")
+    limit = serializers.IntegerField(min_value=1, max_value=500, default=100, help_text="Rows a page, at most.")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         if given["after"] and self.orders[given["sort"].removeprefix("-")].placed(given["after"]) is None:
@@ -50,11 +58,45 @@ class ListQuery(serializers.Serializer[Any]):
         return given
 
 
-def listed(request: Request, found: Page[Any], shape: type[serializers.Serializer], **context: Any) -> Response:
+# Loads the rows behind a place, at most so many, and what their shape needs besides.
+Load = Callable[[Any, int], tuple[Page[Any], dict[str, Any]]]
+
+
+def listed(
+    request: Request, shape: type[serializers.Serializer], load: Load, *, after: str | None, limit: int
+) -> Response:
     """A page of such a list, and how many rows were looked through where more are left to be looked through."""
-    following = replace_query_param(request.build_absolute_uri(), "after", found.after) if found.after else None
-    body = shape(found.rows, many=True, context={"request": request, **context}).data
-    return Response({"results": body, "next": following, "looked_through": found.looked})
+    body, found = _within_bytes(request, shape, load, after, limit)
+    return Response({"results": body, "next": _following(request, found), "looked_through": found.looked})
+
+
+def _within_bytes(
+    request: Request, shape: type[serializers.Serializer], load: Load, after: Any, limit: int
+) -> tuple[list[Any], Page[Any]]:
+    """(what is told of the rows, the page that they end with): at most `limit` rows, and fewer where they would have
+    more than MOST_BYTES together; one at least.
+    """
+    told: list[Any] = []
+    found, left, size = Page[Any]([], after=after), MOST_BYTES, min(limit, FIRST)
+    while True:
+        more, context = load(found.after, size)
+        shown = shape(more.rows, many=True, context={"request": request, **context}).data
+        length = len(JSONRenderer().render(shown))
+        if length > left and told:
+            break
+        if length > left and size > 1:
+            size = limit = max(1, size * left // length)
+            continue
+        told, found, left = [*told, *shown], more, left - length
+        if len(told) >= limit or not more.after or more.looked is not None:
+            break
+        # As many as fit if they are as long as these.
+        size = max(1, min(limit - len(told), AT_ONCE, left * size // length))
+    return told, found
+
+
+def _following(request: Request, found: Page[Any]) -> str | None:
+    return replace_query_param(request.build_absolute_uri(), "after", found.after) if found.after else None
 
 
 @cache
@@ -65,7 +107,7 @@ def list_of(shape: type[serializers.Serializer]) -> serializers.Serializer:
         {
             "results": shape(many=True),
             "next": serializers.URLField(
-                allow_null=True, help_text="The next page; null at the end. A page before it may have no results."
+                allow_null=True, help_text=f"{NEXT} With a filter or a search, it may have no results."
             ),
             "looked_through": serializers.IntegerField(
                 allow_null=True,
@@ -79,12 +121,14 @@ def list_of(shape: type[serializers.Serializer]) -> serializers.Serializer:
 def page(request: Request, rows: QuerySet[Any], shape: type[serializers.Serializer], **context: Any) -> Response:
     """The rows after `?after=`, at most `?limit=`, and the address of the next page (null at the end)."""
     wanted = asked(request, PageQuery)
-    found = list(rows.filter(id__gt=wanted["after"]).order_by("id")[: wanted["limit"] + 1])
-    shown = found[: wanted["limit"]]
-    more = len(found) > len(shown)
-    following = replace_query_param(request.build_absolute_uri(), "after", shown[-1].pk) if more else None
-    body = shape(shown, many=True, context={"request": request, **context}).data
-    return Response({"results": body, "next": following})
+
+    def load(after: Any, size: int) -> tuple[Page[Any], dict[str, Any]]:
+        found = list(rows.filter(id__gt=after).order_by("id")[: size + 1])
+        shown = found[:size]
+        return Page(shown, after=shown[-1].pk if len(found) > len(shown) else None), context
+
+    body, found = _within_bytes(request, shape, load, wanted["after"], wanted["limit"])
+    return Response({"results": body, "next": _following(request, found)})
 
 
 @cache
@@ -94,6 +138,6 @@ def page_of(shape: type[serializers.Serializer]) -> serializers.Serializer:
         f"{shape.__name__}Page",
         {
             "results": shape(many=True),
-            "next": serializers.URLField(allow_null=True, help_text="The next page; null at the end."),
+            "next": serializers.URLField(allow_null=True, help_text=NEXT),
         },
     )

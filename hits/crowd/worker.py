@@ -16,6 +16,7 @@ from hits.crowd.task_page import NotATaskError, Screen, read_screen
 REST = 1.0  # seconds until somebody who found nothing looks again; longer with every time
 LONGEST_REST = 4.0
 MOST_SCREENS = 50
+SIGN_UP = "/accounts/signup/"
 # What the published collections ask of workers at most.
 PROFILE = {
     "country": "US",
@@ -23,6 +24,25 @@ PROFILE = {
     "percent_approved_override": "99",
     "number_approved_override": "6000",
 }
+
+
+NO_ACCOUNTS = (
+    "The marketplace has a mail server, so whoever signs up there confirms an e-mail address, and simulated people "
+    "have none. Start the marketplace without MARKETPLACE_EMAIL_URL, then start the crowd again."
+)
+
+
+def takes_no_simulated_people(marketplace: str, patience: float = TIMEOUT_SECONDS) -> bool:
+    """Whether its form to sign up wants an e-mail address. False where it does not answer: that shows by itself."""
+    try:
+        site = Browser(Allowance(1), cookies=False, patience=patience)
+        return _wants_email(site.get(marketplace.rstrip("/") + SIGN_UP))
+    except UnreachableError:
+        return False
+
+
+def _wants_email(page: Reply) -> bool:
+    return page.page.first("input", "required", name="email") is not None
 
 
 class SiteError(Exception):
@@ -115,9 +135,11 @@ class Worker:
     # Arriving
 
     def _arrive(self) -> float:
-        here = self._sign_up()
+        here = signed_up = self._sign_up()
         if here.status >= 400:
             here = self._sign_in()
+        if here.status >= 400 and _wants_email(signed_up):
+            raise SiteError(NO_ACCOUNTS)
         if here.status >= 400:
             raise SiteError(f"{self.person.name} could neither sign up nor in: {_banner(here)}")
         self.worker_id = self._set_profile()

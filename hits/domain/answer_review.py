@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Prefetch
 
 from hits.domain import hit_items
-from hits.domain.answer_words import SaidLine, Words
+from hits.domain.answer_words import SaidLine, Words, beginning, shortened
 from hits.domain.item_texts import text_of_document
 from hits.domain.media import with_media
 from hits.domain.worker_table import WorkerRow, alone
@@ -26,10 +26,14 @@ from hits.text.passages import passage_parts
 MOST_OTHERS = 12
 # Characters of another answer beyond which only its beginning is open.
 LONG = 240
+# Of another answer to an item, so many characters are shown.
+OF_OTHERS = 4000
 # Decisions about one worker's answers that can still be undone: more are not counted.
 MOST_ON_THEIR_WAY = 1000
 # Columns of a row of which its task names none.
 MOST_COLUMNS = 10
+# Characters of all cells of all items of an answer together; of each, so many are shown in any case.
+MOST_OF_CELLS, LEAST_OF_A_CELL = 400_000, 200
 # Of the newest rejections of the stage, among which this lead's own are looked for.
 LOOKED_AT = 500
 MOST_REASONS = 4
@@ -133,8 +137,12 @@ def items_with_words(stage: Stage, answer: Assignment) -> list[ReviewedItem]:
             item,
             own.get((answer.pk, item.pk), ()),
             passage(text_of_document(item.document.data)),
-            _columns(words, item, media.get(item.pk, {})),
-            tuple(Other(other, lines) for other in others if (lines := said.get((other.pk, item.pk)))),
+            _columns(words, item, media.get(item.pk, {}), MOST_OF_CELLS // len(items)),
+            tuple(
+                Other(other, tuple(beginning(lines, OF_OTHERS)))
+                for other in others
+                if (lines := said.get((other.pk, item.pk)))
+            ),
             more,
         )
         for item in items
@@ -177,13 +185,15 @@ def _media(words: Words, items: Sequence[Item]) -> dict[int, Json]:
     return {item.pk: document.get("media", {}) for item, document in zip(items, documents, strict=True)}
 
 
-def _columns(words: Words, item: Item, media: Json) -> tuple[Column, ...]:
+def _columns(words: Words, item: Item, media: Json, most: int) -> tuple[Column, ...]:
+    """Of all of them together about `most` characters."""
     if not isinstance(words.protocol, RowsProtocol):
         return ()
     given = words.protocol.columns(item.document.data, item.data)
     named = words.protocol.named_columns(words.options) or list(given)[:MOST_COLUMNS]
+    longest = max(LEAST_OF_A_CELL, most // max(1, len(named)))
     return tuple(
-        Column(name, str(given[name]), _picture(media.get(str(given[name]).strip())))
+        Column(name, shortened(str(given[name]), longest), _picture(media.get(str(given[name]).strip())))
         for name in named
         if given.get(name)
     )

@@ -26,6 +26,8 @@ from hits.protocols.optional import Line, WordedProtocol
 
 log = logging.getLogger(__name__)
 LONGEST = 300
+# Of one answer in a list, so many characters; a line counts as its words and as many as what stands beside them.
+SHOWN, BESIDE = 2000, 40
 DIFFER = "Items bring answers to choose from of their own: what c1 or c2 says, each item’s page shows."
 # Items in which a value has to read alike before a table of many items says it in words.
 COMPARED = 5
@@ -216,6 +218,21 @@ class ValueWords:
         data = {name: own for name, own in item.data.items() if name not in choosing.OWN_CHOICES}
         bare = Item(pk=item.pk, stage=self.stage, document=item.document, key=item.key, data=data)
         return self._words.line(bare, unit, value).said
+
+
+def shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def beginning(lines: Iterable[SaidLine], longest: int = SHOWN) -> list[SaidLine]:
+    """As many of the lines as have so many characters together, the last of them cut where it has to be."""
+    found: list[SaidLine] = []
+    for one in lines:
+        if longest <= 0:
+            break
+        found.append(replace(one, line=replace(one.line, said=shortened(one.line.said, longest))))
+        longest -= len(one.line.said) + BESIDE
+    return found
 
 
 def _judged(correct: Iterable[bool | None]) -> bool | None:

@@ -21,7 +21,7 @@ from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Val
 from django.utils import timezone
 
 from hits import protocols
-from hits.domain import pools, terms
+from hits.domain import automatic_approval, pools, terms
 from hits.domain.counting import recount
 from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of, lock_items
 from hits.domain.own_qualifications import STANDING, presence
@@ -455,6 +455,7 @@ def _recheck(assignment_pks: Sequence[int]) -> int:
     recount(Assignment.objects.filter(pk__in=[row.pk for row in changed]))
     # Also where an answer had no label: the figures of its stage change.
     Item.objects.filter(pk__in=all_item_pks(row.hit for row in changed)).update(stale=True)
+    automatic_approval.decide(row.pk for row in rows)
     for stage in {row.stage for row in changed}:
         refresh_worker_stats(stage, [row.worker.pk for row in changed if row.stage == stage])
     return len(changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hits.domain import pools, task_words
+from hits.domain import automatic_approval, pools, task_words
 from hits.domain.own_qualifications import POOR_QUALITY
 from hits.models import Project, Qualification, Stage
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec
@@ -42,7 +42,7 @@ def _spec(stage: Stage, market: Gateway) -> HitTypeSpec:
         keywords=stage.keywords,
         reward=stage.reward,
         assignment_seconds=stage.assignment_seconds,
-        auto_approval_seconds=stage.auto_approval_seconds,
+        auto_approval_seconds=automatic_approval.marketplace_delay(stage),
         requirements=tuple(_requirement(stage, given, market) for given in stage.requirements),
     )
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 
 from django.conf import settings
 
+from hits.domain import new_fields
 from hits.domain.counting import recount
 from hits.domain.plugins import protocol_of, settings_of, usable_protocol
 from hits.domain.summaries import refresh_worker_stats
@@ -393,6 +394,7 @@ def _check(protocol: ReadableProtocol, options: Json, project: int, prepared: _P
 
 def store(upload: Upload, stage: Stage, found: FoundResults) -> int:
     """Write the answers and their labels, within the transaction of the import; the new items are there."""
+    new_fields.take_up(stage, (label.unit for prepared in found.answers for label in prepared.labels))
     names = sorted({imported_id(upload.project_id, prepared.given.worker) for prepared in found.answers})
     Worker.objects.bulk_create(
         (Worker(worker_id=name, imported_into_id=upload.project_id) for name in names), ignore_conflicts=True

@@ -130,6 +130,15 @@ def guessed_mapping(project: Project, table: Table, stream: BinaryIO, name: str)
     return mapping
 
 
+def remarks(stream: BinaryIO, name: str) -> list[str]:
+    """What to know of a table beside its rows. The stream goes back to its beginning."""
+    stream.seek(0)
+    with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
+        found = file.remarks()
+    stream.seek(0)
+    return found
+
+
 @contextmanager
 def file_of(blob: Blob) -> Iterator[BinaryIO]:
     """The bytes that were sent in, on the disk: the file itself takes no memory."""

@@ -30,6 +30,8 @@ DECIDED = (Item.State.KEPT, Item.State.DROPPED)
 # Items of a file that are read together, and the longest text in one of its cells.
 AT_ONCE = 500
 LONGEST_CELL = 5000
+# Of items whose name is exactly what is sought, so many come first, whatever the size of the page.
+MOST_NAMED = 20
 COLUMNS = (
     "item", "document", "origin", "state", "conclusion", "text", "asked", "question", "votes", "answers",
     "disagreement", "confidence", "confidence_computed_at", "answers_changed_at", "decided_by",
@@ -78,7 +80,8 @@ def page(
 ) -> Page[Item]:
     """Items of the stage in the wanted order. Those that lack the figure of the order are not in it.
 
-    On the first page of a search, items come first whose own or whose document's name is exactly what is sought.
+    On the first page of a search, items come first whose own or whose document's name is exactly what is sought; they
+    take no room from the others.
     """
     rows, narrow, own = _rows(stage, wanted)
     search, named = None, []
@@ -88,7 +91,7 @@ def page(
         names = (f"{prefix}key", f"{prefix}document__key")
         words = Words.of(wanted.find)
         search = Search((*columns, *names), lambda found: words.are_in(decoded(found[:2]), found[2:]))
-        named = list(_named(stage, wanted)[:size])
+        named = list(_named(stage, wanted)[:MOST_NAMED])
         rows = rows.exclude(**{f"{wanted.order.key}__in": [item.pk for item in named]}) if named else rows
     found = keyset.page(rows, wanted.order, after=after, before=before, size=size, narrow=narrow, search=search)
     items = [row.item for row in found.rows] if own else found.rows

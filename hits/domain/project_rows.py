@@ -10,9 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
+from common.names import hidden_sign
 from hits.domain import check_questions, media, pools
 from hits.domain.guests import refuse_guest
 from hits.domain.lead_limits import refuse_above
@@ -77,6 +79,12 @@ def create(
         for test in tests:
             _create_test(project, test, owner)
     return project
+
+
+def check_visible(name: str) -> None:
+    """A validator of forms and serializers: raises Django's ValidationError for a name with signs that are not seen."""
+    if code := hidden_sign(name):
+        raise ValidationError(f"This name holds a sign that cannot be seen ({code}). Leave it out.")
 
 
 def _free_slug(name: str) -> str:

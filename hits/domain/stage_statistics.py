@@ -40,6 +40,7 @@ from hits.quality.aggregation.methods import (
     right_by_worker,
     shown_value,
 )
+from hits.quality.aggregation.recommending import compare
 from hits.quality.aggregation.results import Aggregated, NotFeasibleError
 from hits.quality.agreement.confusion import entropies
 from hits.quality.agreement.report import report
@@ -348,6 +349,7 @@ def _unit(
             told["methods"].append(row)
             if found is not None:
                 fitting[name] = (METHODS[name][0], found)
+        told["recommended"] = compare(answers, unit.level, told["methods"], {n: one for n, (_, one) in fitting.items()})
         estimates.add(answers, fitting)
     except AnswersError as error:
         return {**told, "why": str(error)}, None

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
-from django.db.models.functions import TruncHour
+from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
 from hits.domain import screening
@@ -152,7 +152,7 @@ def _answer_figures(stage: Stage) -> dict:
         answers=Count("id"),
         imported=Count("id", filter=~Q(imported_from=None)),
         to_review=Count("id", filter=Q(state=Assignment.State.SUBMITTED)),
-        next_auto_approval=Min("auto_approval_at", filter=Q(state=Assignment.State.SUBMITTED)),
+        next_auto_approval=Min(Coalesce("approve_at", "auto_approval_at"), filter=Q(state=Assignment.State.SUBMITTED)),
         invalid=Count("id", filter=~Q(problem="")),
         rejected=Count("id", filter=Q(state=Assignment.State.REJECTED)),
         held=Count("id", filter=HELD),

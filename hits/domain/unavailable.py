@@ -18,6 +18,11 @@ def sentences(what: str) -> tuple[str, str]:
         )
     if what == database_limits.BUSY:
         return "The database was busy with somebody else's change. Nothing was changed.", "Try again in a minute."
+    if what == database_limits.FULL:
+        return (
+            "The disk of this service is full or broken, so nothing can be saved. What you had saved is kept.",
+            "Tell the people who run this service, and try again when they have made room.",
+        )
     return (
         "The database does not answer. What you had saved is kept.",
         "Try again in a minute; if it stays, tell the people who run this service.",
@@ -26,4 +31,4 @@ def sentences(what: str) -> tuple[str, str]:
 
 def code(what: str) -> str:
     """The stable word for programs."""
-    return f"database_{what}"
+    return "disk_full" if what == database_limits.FULL else f"database_{what}"

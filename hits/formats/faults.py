@@ -8,14 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from common.cutting import cut
 from hits.refusals import Refusal
 
 LISTED = 1000
+# A file may have endless names, and a task may say anything about it.
+LONGEST_PLACE, LONGEST_MESSAGE = 200, 600
 _SHOWN = 5
 # Of a group, as many lines are named.
 _LINES_SHOWN = 5
 Kind: TypeAlias = tuple[str, str]
 _INDEX = re.compile(r"\[[0-9]+\]")
+
+
+def counted(count: int, word: str) -> str:
+    """1 fault, 2,000 faults."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ class Faults:
         return len(self.listed) + self.rest
 
     def add(self, line: int | None, place: str, message: str) -> None:
-        fault = Fault(line, place, message)
+        fault = Fault(line, cut(place, LONGEST_PLACE), cut(message, LONGEST_MESSAGE))
         if len(self.listed) < LISTED:
             self.listed.append(fault)
         else:

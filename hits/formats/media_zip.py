@@ -20,6 +20,7 @@ from itertools import accumulate
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from common.names import hidden_sign
 from hits.formats import svg
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.media import HEAD_BYTES, SVG, TAKEN, media_type
@@ -206,8 +207,8 @@ def _name_faults(info: zipfile.ZipInfo) -> Iterator[str]:
     parts = name.split("/")
     if len(name) > LONGEST_NAME:
         yield f"has a name of more than {LONGEST_NAME} characters"
-    if any(unicodedata.category(sign)[0] == "C" or sign in "\u2028\u2029" for sign in name):
-        yield "has a name with signs that cannot be printed"
+    if code := hidden_sign(name):
+        yield f"has a name with a sign that cannot be seen ({code})"
     if "\\" in name or ":" in name:
         yield "has a name with a backslash or a colon: part folders by /"
     if any(part in ("", ".", "..") for part in parts):

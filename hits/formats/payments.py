@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hits.formats.faults import Faults
+from hits.formats.encodings import decoded
+from hits.formats.faults import Faults, counted
 from hits.formats.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
 
 REQUIRED = ("assignment_id", "amount", "reason")
@@ -91,10 +92,10 @@ def _text(content: bytes, faults: Faults) -> str | None:
         faults.add(None, "", f"The file has {size:,.1f} MB; at most {most:,.1f} MB are taken at once. Split it.")
         return None
     try:
-        text = content.decode("utf-8-sig")
+        text = decoded(content)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        faults.add(line, "", "This is not UTF-8. Save the file as “CSV UTF-8”.")
+        faults.add(line, "", "This is neither UTF-8 nor UTF-16. Save the file as “CSV UTF-8”.")
         return None
     if "\0" in text:
         faults.add(text.count("\n", 0, text.index("\0")) + 1, "", "There is a NUL byte: this is not a text file.")
@@ -164,7 +165,10 @@ def _bonuses(records: Iterator[tuple[int, list[str]]], columns: list[str], fault
     for line, cells in records:
         if len(cells) != len(columns):
             faults.add(
-                line, "", f"{len(cells)} cells where the first line has {len(columns)}. Quote a text that holds commas."
+                line,
+                "",
+                f"{counted(len(cells), 'cell')} where the first line has {len(columns)}. Quote a text that holds "
+                "commas.",
             )
             continue
         found.append(AskedBonus(line, **dict(zip(columns, cells, strict=True))))

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hits.formats.encodings import decoded
 from hits.formats.faults import Faults
 from hits.formats.pool_keys import PREFIX
 from hits.formats.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
@@ -160,16 +161,20 @@ def known_question(document: Mapping[str, Any], item: Mapping[str, Any], setting
 
 
 def read_file(content: bytes, faults: Faults) -> list[Json]:
-    """The questions of a JSON or CSV file in UTF-8, with or without BOM; adds to `faults`."""
+    """The questions of a JSON or CSV file in UTF-8, or in UTF-16 with its mark; adds to `faults`."""
     if len(content) > MOST_BYTES:
         faults.add(
             None, "", f"The file has {len(content) / 1e6:,.1f} MB; at most {MOST_BYTES / 1e6:,.1f} MB are taken."
         )
         return []
     try:
-        text = content.decode("utf-8-sig").replace("\0", "\ufffd")
+        text = decoded(content).replace("\0", "\ufffd")
     except UnicodeDecodeError as error:
-        faults.add(content.count(b"\n", 0, error.start) + 1, "", "This is not UTF-8. Save the file as “CSV UTF-8”.")
+        faults.add(
+            content.count(b"\n", 0, error.start) + 1,
+            "",
+            "This is neither UTF-8 nor UTF-16. Save the file as “CSV UTF-8”.",
+        )
         return []
     found = _json(text, faults) if text.lstrip()[:1] in ("[", "{") else list(_csv(text, faults))
     if not found and not faults.count:

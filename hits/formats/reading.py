@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, BinaryIO, TypeVar
 
 from hits.formats import archives
-from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.faults import Fault, Faults, FormatErrors, counted
 
 Progress = Callable[[int], None]
 Item = TypeVar("Item")
@@ -235,7 +235,9 @@ SEPARATORS = (",", ";", "\t")
 MOST_BLANK = 1000
 
 
-def csv_records(lines: Iterable[str], faults: Faults, separator: str = "") -> Iterator[tuple[int, list[str]]]:
+def csv_records(
+    lines: Iterable[str], faults: Faults, separator: str = "", longest: int = LONGEST_LINE
+) -> Iterator[tuple[int, list[str]]]:
     """(first line, cells) of each row that is not blank. After a row of too many cells nothing is read.
 
     Cells are parted by the separator or, without one, by what the first line has most of outside quotes: commas,
@@ -248,7 +250,7 @@ def csv_records(lines: Iterable[str], faults: Faults, separator: str = "") -> It
         if text.strip() or len(head) == MOST_BLANK:
             break
     separator = separator or max(SEPARATORS, key=_QUOTED.sub("", head[-1] if head else "").count)
-    source = CsvLines(chain(head, rest), LONGEST_LINE)
+    source = CsvLines(chain(head, rest), longest)
     reader = csv.reader(source, strict=True, delimiter=separator)
     while True:
         line = reader.line_num + 1
@@ -276,20 +278,47 @@ def csv_rows(
     """
     records = csv_records(lines, faults)
     for head_line, head in records:
-        names = [name.strip() for name in head]
+        names = [name.strip() for name in named(head)]
         if check_head(Row(faults, head_line), names):
             break
         return
     for line, cells in records:
-        if len(cells) == len(names):
-            yield line, dict(zip(names, cells, strict=True))
+        if message := misfit(cells, len(names), len(head)):
+            faults.add(line, "", message)
         else:
-            faults.add(line, "", other_width(len(cells), len(names)))
+            yield line, dict(zip(names, cells, strict=False))
+
+
+def named(head: Sequence[str]) -> Sequence[str]:
+    """The names of the columns without the empty ones at the end, as spreadsheets write them."""
+    return head[: max((number for number, name in enumerate(head, 1) if name.strip()), default=0)]
+
+
+def misfit(cells: Sequence[str], names: int, width: int) -> str:
+    """The fault of a row; empty where it fits a first line of `width` cells, of which the first `names` are named.
+
+    The cells of columns without a name may be left out, and nothing may be in them.
+    """
+    return unnamed_value(cells, names) if names <= len(cells) <= width else other_width(len(cells), width)
+
+
+def unnamed_value(cells: Sequence[str], names: int) -> str:
+    """The fault of a row with values beyond the columns that have a name; empty without one."""
+    beyond = [str(number) for number, cell in enumerate(cells[names:], names + 1) if cell.strip()]
+    if not beyond:
+        return ""
+    which = f"column {beyond[0]}" if len(beyond) == 1 else f"the columns {listed(beyond)}"
+    return f"there is a value in {which}, without a name in the first line: name every column"
+
+
+def listed(words: Sequence[str]) -> str:
+    """The first few of them."""
+    return ", ".join(words[:5]) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
 
 
 def other_width(cells: int, names: int) -> str:
     """The fault of a row that is longer or shorter than the first one, which names the columns."""
-    return f"{cells} cells where the first line has {names}: quote a text that holds separators"
+    return f"{counted(cells, 'cell')} where the first line has {names}: quote a text that holds separators"
 
 
 def too_large(error: csv.Error) -> str:
@@ -300,12 +329,23 @@ def too_large(error: csv.Error) -> str:
 
 
 def too_many_cells(count: int) -> str:
-    return f"this row has {count:,} cells, the limit is {MOST_COLUMNS:,} columns"
+    return f"this row has {counted(count, 'cell')}, the limit is {MOST_COLUMNS:,} columns"
 
 
 def sentence(words: str) -> str:
     """With a capital at its beginning."""
     return words[:1].upper() + words[1:]
+
+
+class FaultSentences(Faults):
+    """Adds each fault as a sentence to others that are written so."""
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__()
+        self._faults = faults
+
+    def add(self, line: int | None, place: str, message: str) -> None:
+        self._faults.add(line, place, f"{sentence(message)}.")
 
 
 class RowTooLongError(csv.Error):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from typing import BinaryIO
 
+from common.spreadsheet import as_written
 from hits.formats import rows
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import Progress
@@ -39,8 +40,6 @@ _HOURS = {
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "CET": 1, "CEST": 2, "BST": 1,
 }  # fmt: skip
-# What spreadsheets were kept from running; see `common.spreadsheet`.
-_DEFUSED = re.compile(r"'[\s]*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]")
 
 
 @dataclass(slots=True)
@@ -137,17 +136,13 @@ def read(
             yield from _long(given, table.kept, faults, stage)
             return
         for line, defused in given:
-            cells = {column: _as_it_was(cell) for column, cell in defused.items()}
+            cells = {column: as_written(cell) for column, cell in defused.items()}
             answer = reader(line, cells, faults)
             if answer is not None:
                 answer.fields = {one: cells[column] for one, column in asks.items()}
                 answer.inputs = {one: cells[column] for one, column in shows.items()}
                 answer.row = [cells[column] for column in table.kept]
                 yield answer
-
-
-def _as_it_was(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and _DEFUSED.match(cell) else cell
 
 
 def _mturk(line: int, cells: Mapping[str, str], faults: Faults) -> GivenAnswer | None:
@@ -172,7 +167,7 @@ def _long(given: Iterator[rows.TableRow], kept: Sequence[str], faults: Faults, s
     """Rows of one item and worker, submitted at one time, are one answer; a unit stands there once."""
     found: dict[tuple[str, str, str], GivenAnswer] = {}
     for line, defused in given:
-        cells = {column: _as_it_was(cell) for column, cell in defused.items()}
+        cells = {column: as_written(cell) for column, cell in defused.items()}
         if cells.get("not_counted"):
             # It did not count where it comes from.
             continue

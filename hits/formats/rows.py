@@ -4,16 +4,18 @@ What a file holds says which of them it is, and its name where that does not: a 
 that is a JSON object begins JSON Lines, and of the rest a name that ends in .tsv has tabs and any other what its first
 line has most of: commas, semicolons or tabs. All are UTF-8, with or without a byte order mark.
 
-The first line that is not blank names the columns; of JSON Lines, the fields of the first 1,000 lines do. Every cell
-is a text: numbers as they are written, true and false, lists and objects as JSON, dates as 2026-03-01. What is not
-there is an empty text. Rows whose cells are all blank are skipped.
+The first line that is not blank names the columns, a name of several lines with a space for each line end; of JSON
+Lines, the fields of the first 1,000 lines do. Every cell is a text: numbers as they are written, true and false, lists
+and objects as JSON, dates as 2026-03-01. What is not there is an empty text. Rows whose cells are all blank are
+skipped, and columns at the end that have neither a name nor a value.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import PurePosixPath
@@ -33,12 +35,15 @@ from hits.formats.reading import (
     csv_records,
     first_character,
     json_lines,
-    other_width,
+    listed,
+    misfit,
+    named,
     quoted,
     repeated,
     text_lines,
     told,
     too_many_cells,
+    unnamed_value,
     unwanted,
 )
 from hits.formats.workbooks import Sheet
@@ -55,6 +60,8 @@ _LATE = f"is a field that none of the first {HEAD_LINES:,} lines has: add it to 
 _TSV = (".tsv", ".tab")
 _CSV = (".csv", *_TSV)
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Spreadsheets wrap long names.
+_LINE_END = re.compile(r"\s*[\r\n]\s*")
 _CONVERT = "save it as UTF-8 (spreadsheet programs call it “CSV UTF-8”)"
 
 
@@ -86,6 +93,19 @@ class TableFile(ABC):
         """The first good rows, of the first 1,000."""
         looked_at = islice(self._checked(Faults()), HEAD_LINES)
         return list(islice(((line, cells) for line, cells in looked_at if cells is not None), count))
+
+    def remarks(self) -> list[str]:
+        """What to know of the file beside its rows, as sentences, also of what only a look at all of it shows."""
+        return [self.note] if self.note else []
+
+    def _by_column(self, line: int, cells: Sequence[str], faults: Faults) -> Cells | None:
+        """A spreadsheet writes columns without names too: they are left out, unless there is something in them."""
+        width = len(self.columns)
+        if message := unnamed_value(cells, width):
+            faults.add(line, "", message)
+            return None
+        # A workbook does not say that the last cells of a line are empty.
+        return dict(zip(self.columns, [*cells[:width], *[""] * (width - len(cells))], strict=True))
 
     @abstractmethod
     def _rows(self, faults: Faults) -> Iterator[tuple[int, Cells | None]]:
@@ -160,7 +180,11 @@ class _SeparatedRows(TableFile):
         faults = Faults()
         line, names = next(self._records(faults), (1, []))
         faults.refuse()
-        super().__init__(_column_names(line, names))
+        self._width = len(names)
+        if unnamed := len(names) - len(columns := named(names)):
+            last = "The last column is" if unnamed == 1 else f"The last {unnamed:,} columns are"
+            self.note = f"{last} not read: there is no name in the first line."
+        super().__init__(_column_names(line, columns))
 
     def _records(self, faults: Faults) -> Iterator[tuple[int, list[str]]]:
         self._stream.seek(self._at)
@@ -169,11 +193,11 @@ class _SeparatedRows(TableFile):
 
     def _rows(self, faults: Faults) -> Iterator[tuple[int, Cells | None]]:
         for line, cells in islice(self._records(faults), 1, None):
-            if len(cells) == len(self.columns):
-                yield line, dict(zip(self.columns, cells, strict=True))
-            else:
-                faults.add(line, "", other_width(len(cells), len(self.columns)))
+            if message := misfit(cells, len(self.columns), self._width):
+                faults.add(line, "", message)
                 yield line, None
+            else:
+                yield line, self._by_column(line, cells, faults)
 
 
 class _JsonRows(TableFile):
@@ -213,24 +237,36 @@ class _SheetRows(TableFile):
             left = "the other sheet is" if others == 1 else f"the other {others:,} sheets are"
             self.note = f"The first sheet, “{sheet.name}”, is read; {left} not."
         line, names = next(self._lines(), (1, []))
-        super().__init__(_column_names(line, names))
+        faults = Faults()
+        for name in filter(None, map(workbooks.fault_of, names)):
+            faults.add(line, "", f"a name of a column {name}")
+        faults.refuse()
+        super().__init__(_column_names(line, named(names)))
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         return ((line, cells) for line, cells in self._sheet.lines() if any(cell.strip() for cell in cells))
 
     def _rows(self, faults: Faults) -> Iterator[tuple[int, Cells | None]]:
-        width = len(self.columns)
         for line, cells in islice(self._lines(), 1, None):
-            if len(cells) > width:
-                faults.add(line, "", f"{len(cells):,} cells where the first line has {width:,}: name every column")
-                yield line, None
-                continue
-            # A workbook does not say that the last cells of a line are empty.
-            row = dict(zip(self.columns, [*cells, *[""] * (width - len(cells))], strict=True))
-            failed = [(name, cell) for name, cell in row.items() if cell in workbooks.ERRORS]
-            for name, cell in failed:
-                faults.add(line, name, f"holds {cell}, the result of a formula that failed: correct the formula")
+            row = self._by_column(line, cells, faults)
+            failed = [(name, fault) for name, cell in (row or {}).items() if (fault := workbooks.fault_of(cell))]
+            for name, fault in failed:
+                faults.add(line, name, fault)
             yield line, None if failed else row
+
+    def remarks(self) -> list[str]:
+        shortened = [
+            (line, name)
+            for line, cells in islice(self._lines(), 1, None)
+            for name, cell in zip(self.columns, cells, strict=False)
+            if isinstance(cell, workbooks.Shortened)
+        ]
+        if not shortened:
+            return super().remarks()
+        cells = listed([f"{name} in line {line:,}" for line, name in shortened])
+        which = "1 number" if len(shortened) == 1 else f"{len(shortened):,} numbers"
+        lost = f"The workbook does not have all digits of {which}, such as 1.23E+16: {cells}. Store ids as texts."
+        return [*super().remarks(), lost]
 
 
 # What they share
@@ -247,33 +283,25 @@ def _lines(stream: BinaryIO, max_bytes: int, faults: Faults) -> Iterator[str]:
 
 def _column_names(line: int | None, given: Iterable[str]) -> tuple[str, ...]:
     """The names without spaces around them. Raises FormatErrors with everything that is wrong with them."""
-    names = [name.strip() for name in given]
+    names = [_LINE_END.sub(" ", name.strip()) for name in given]
     if not names:
         raise _refusal(_NO_ROW)
     if len(names) > MOST_COLUMNS:
         raise FormatErrors([Fault(line, "", too_many_cells(len(names)))])
     faults = Faults()
     if blank := [str(number) for number, name in enumerate(names, 1) if not name]:
-        which = f"column {blank[0]}" if len(blank) == 1 else f"the columns {_listed(blank)}"
+        which = f"column {blank[0]}" if len(blank) == 1 else f"the columns {listed(blank)}"
         why = "give each column one name of its own, and split merged cells"
         faults.add(line, "", f"the line with the names has none for {which}: {why}")
     if twice := [quoted(name) for name in repeated(names) if name]:
-        faults.add(line, "", f"the line with the names has {_listed(twice)} more than once: rename one of the columns")
+        faults.add(line, "", f"the line with the names has {listed(twice)} more than once: rename one of the columns")
     for name in names:
         if len(name) > LONGEST_NAME:
             faults.add(line, quoted(name), f"is a name of {len(name):,} characters, the limit is {LONGEST_NAME}")
-        if message := unwanted(name) or _line_end(name):
+        if message := unwanted(name):
             faults.add(line, quoted(name), message)
     faults.refuse()
     return tuple(names)
-
-
-def _line_end(name: str) -> str:
-    return "is a name of several lines: write it in one" if "\n" in name else ""
-
-
-def _listed(words: list[str]) -> str:
-    return ", ".join(words[:5]) + (f" and {len(words) - 5:,} more" if len(words) > 5 else "")
 
 
 def _cell_fault(text: str) -> str:

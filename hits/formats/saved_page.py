@@ -15,7 +15,8 @@ from typing import Any
 import html5lib
 import nh3
 
-from hits.text.crowd_elements import categories
+from common.html_pages import CROWD_ELEMENTS
+from hits.text.crowd_elements import categories, entity_labels, exclusion
 
 # Address of a medium to what stands for it in the file; None where it is left out.
 Medium = Callable[[str], str | None]
@@ -26,8 +27,7 @@ _MEDIA = {"img": "picture", "audio": "sound", "video": "video", "source": "sourc
 _TAGS = frozenset(
     """
     a abbr address article aside audio b bdi bdo blockquote br button caption center cite classification-target
-    code col colgroup crowd-checkbox crowd-classifier crowd-form crowd-input crowd-instructions
-    crowd-radio-button crowd-radio-group crowd-slider crowd-text-area data dd del details dfn div dl dt em
+    code col colgroup data dd del details dfn div dl dt em
     fieldset figcaption figure font footer full-instructions h1 h2 h3 h4 h5 h6 header hr i img input ins kbd
     label legend li main mark meter nav negative-example ol optgroup option output p positive-example pre
     progress q rp rt ruby s samp section select short-instructions small span strike strong sub summary sup
@@ -114,7 +114,7 @@ def _own_sheet(sheet: str) -> str:
 def _clean(html: str) -> str:
     return nh3.clean(
         html,
-        tags=set(_TAGS),
+        tags=_TAGS | CROWD_ELEMENTS,
         clean_content_tags={"script", "style"},
         attributes={name: set(of) for name, of in _ATTRIBUTES.items()},
         attribute_filter=_attribute,
@@ -244,11 +244,21 @@ def _headed(element: Any, text: str) -> None:
 
 def _classifier(element: Any) -> None:
     _headed(element, element.get("header", ""))
+    if element.get("src"):
+        element.append(element.makeelement("img", {"src": element.get("src"), "alt": "Picture"}))
     choices = element.makeelement("fieldset", {})
-    for category in categories(element.get("categories", "")):
-        choices.append(_ticked(element, "radio", element.get("name", ""), category))
+    several = element.tag.endswith("-multi-select")
+    for category in categories(element.get("categories", "")) + exclusion(element.get("exclusion-category", "")):
+        choices.append(_ticked(element, "checkbox" if several else "radio", element.get("name", ""), category))
         choices[-1][1].text = category
     element.append(choices)
+
+
+def _annotation(element: Any) -> None:
+    _headed(element, element.get("header", ""))
+    for words in (", ".join(entity_labels(element.get("labels", ""))), element.get("text", "")):
+        element.append(element.makeelement("p", {}))
+        element[-1].text = words
 
 
 def _button(element: Any) -> None:
@@ -259,11 +269,15 @@ def _button(element: Any) -> None:
 _LIMITS = ("placeholder", "value", "min", "max", "step", "maxlength", "rows")
 _DRAWN: Mapping[str, Callable[[Any], None]] = {
     "crowd-button": _button,
-    "crowd-checkbox": lambda element: _tick(element, "checkbox"),
-    "crowd-classifier": _classifier,
+    **dict.fromkeys(("crowd-checkbox", "crowd-toggle-button"), lambda element: _tick(element, "checkbox")),
+    **dict.fromkeys((name for name in CROWD_ELEMENTS if "classifier" in name), _classifier),
+    "crowd-card": lambda element: _headed(element, element.get("heading", "")),
+    "crowd-entity-annotation": _annotation,
     "crowd-input": lambda element: _field(element, "input", {"type": element.get("type", "text")}),
     "crowd-radio-button": lambda element: _tick(element, "radio"),
     "crowd-radio-group": lambda element: _headed(element, element.get("label", "")),
+    "crowd-modal": lambda element: _headed(element, element.get("link-text", "")),
     "crowd-slider": lambda element: _field(element, "input", {"type": "range"}),
+    "crowd-tab": lambda element: _headed(element, element.get("header", "")),
     "crowd-text-area": lambda element: _field(element, "textarea", {}),
 }

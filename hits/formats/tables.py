@@ -15,7 +15,6 @@ import io
 import json
 import math
 import re
-import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -34,8 +33,6 @@ _Sink = Callable[[Columns], None]
 
 ROW_GROUP = 2000
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
-# No spreadsheet runs what begins so.
-_PLAIN_BEGINNINGS = frozenset(["", *string.ascii_letters, *string.digits])
 # UTF-8 cannot hold halves of surrogate pairs.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 COSMOS_TYPES: dict[str, Type] = {
@@ -222,9 +219,8 @@ def _cells(column: Sequence[Any]) -> Sequence[Any]:
 
 
 def _defused(column: Sequence[Any]) -> Sequence[Any]:
-    # Each value is looked at once: most columns repeat theirs, and most begin with a letter or figure.
-    suspects = {value for value in set(column) if isinstance(value, str) and value[:1] not in _PLAIN_BEGINNINGS}
-    changed = {value: told for value in suspects if (told := harmless(value)) != value}
+    # Each value is looked at once: most columns repeat theirs.
+    changed = {value: told for value in set(column) if isinstance(value, str) and (told := harmless(value)) != value}
     return _cells([changed.get(value, value) for value in column] if changed else column)
 
 

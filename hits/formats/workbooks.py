@@ -11,11 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Any, BinaryIO
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hits.formats import archives
 from hits.formats.faults import Fault, FormatErrors
 from hits.formats.reading import PIECE
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 ENDINGS = (".xlsx", ".xlsm")
 # How a workbook with a password and one in the old format begin.
@@ -30,10 +34,24 @@ _TAGS_OF_A_CELL = 4
 MOST_LINES = 1_048_576
 _CONTENTS = "[Content_Types].xml"
 _SAVE = "in a spreadsheet program, save it as an Excel workbook (.xlsx) or as CSV in UTF-8"
-# From here on a number with a fraction of nought is no count any more: its last digits are not known.
+# From here on a decimal number of a computer may lack the last digits of what is written in the file.
 _LARGEST_WHOLE = 1e15
+# Of a larger one nobody writes all digits.
+_MOST_DIGITS = 40
+_NO_RESULT = "\0formula"
 # What a cell shows whose formula failed.
 ERRORS = frozenset({"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"})
+
+
+class Shortened(str):
+    """A large number as it is written in the file, which does not have its last digits: 1.23E+16."""
+
+
+def fault_of(cell: str) -> str:
+    """What is wrong with the text of a cell that holds a formula; empty where nothing is."""
+    if cell == _NO_RESULT:
+        return "holds a formula without a stored result: open the workbook in a spreadsheet program and save it there"
+    return f"holds {cell}, the result of a formula that failed: correct the formula" if cell in ERRORS else ""
 
 
 @dataclass(frozen=True)
@@ -77,9 +95,52 @@ def opened(stream: BinaryIO) -> Iterator[Sheet]:
         # Some programs write a wrong size, and the rest would not be read.
         first.reset_dimensions()
         others = tuple(sheet.title for sheet in visible[1:])
-        yield Sheet(first.title, others, lambda: first.iter_rows(values_only=True))
+        yield Sheet(first.title, others, lambda: _values(first))
     finally:
         book.close()
+
+
+def _values(sheet: ReadOnlyWorksheet) -> Iterator[Sequence[Any]]:
+    """The cells of each line. The library's own way to them does not know what is written of a number or a formula."""
+    from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
+
+    class Parser(WorkSheetParser):  # type: ignore[misc]
+        def parse_cell(self, element: Any) -> dict[str, Any]:
+            cell: dict[str, Any] = super().parse_cell(element)
+            value = cell["value"]
+            if type(value) is float and abs(value) >= _LARGEST_WHOLE:
+                cell["value"] = _written(element.findtext(VALUE_TAG))
+            elif value is None and element.get("t") != "str" and element.find(FORMULA_TAG) is not None:
+                cell["value"] = _NO_RESULT
+            return cell
+
+    book = sheet.parent
+    with sheet._get_source() as source:
+        parser = Parser(
+            source,
+            sheet._shared_strings,
+            data_only=True,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )
+        line = 1
+        for number, cells in parser.parse():
+            for _ in range(line, number):
+                yield ()
+            yield sheet._get_row(cells, values_only=True)
+            line = max(line, number) + 1
+
+
+def _written(text: str) -> str:
+    """A large number with all digits where the file has them."""
+    number = Decimal(text)
+    _, digits, exponent = number.as_tuple()
+    if isinstance(exponent, str) or len(digits) + exponent > _MOST_DIGITS:
+        return text
+    if exponent > 0:
+        return Shortened(text)
+    return f"{number:f}".rstrip("0").rstrip(".") if exponent < 0 else f"{number:f}"
 
 
 def refuse_other_formats(stream: BinaryIO) -> None:
@@ -164,13 +225,15 @@ def _text(value: Any) -> str:
     """What a cell holds: a number without needless digits, a date as in 2026-03-01 or 2026-03-01 14:30:00."""
     if value is None:
         return ""
+    if isinstance(value, Shortened):
+        return value
     if isinstance(value, str):
         # How some programs write the carriage return before a line feed.
         return value.replace("_x000D_\n", "\n")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
+        return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
     return value.isoformat() if isinstance(value, date | time) else str(value)

@@ -6,6 +6,8 @@ import csv
 import io
 import re
 
+from hits.formats.encodings import decoded
+
 MOST_BYTES = 2 * 1024 * 1024
 MOST_LINES = 100_000
 _HEADS = {"workerid", "worker", "workers"}
@@ -21,9 +23,11 @@ def read_worker_list(content: bytes) -> list[str]:
     if len(content) > MOST_BYTES:
         raise ValueError(f"The file has {len(content):,} bytes; at most {MOST_BYTES:,} are taken.")
     try:
-        text = content.decode("utf-8-sig")
+        text = decoded(content)
     except UnicodeDecodeError as error:
-        raise ValueError(f"The file is not text in UTF-8: see its byte {error.start + 1:,}.") from error
+        raise ValueError(
+            f"The file is text neither in UTF-8 nor in UTF-16: see its byte {error.start + 1:,}."
+        ) from error
     first = text.lstrip("\r\n").partition("\n")[0]
     separator = max(_SEPARATORS, key=first.count)
     try:

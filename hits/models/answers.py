@@ -73,6 +73,9 @@ class Assignment(models.Model):
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
     auto_approval_at = models.DateTimeField(null=True)
+    approve_at = models.DateTimeField(
+        null=True, help_text="It did not pass, and is approved then unless a lead decides; empty: not by time."
+    )
     seconds = models.FloatField(null=True, help_text="From accepting to submitting; empty where a file does not say.")
     answer = models.JSONField(help_text="Form field to value, as the worker posted it.")
     problem = models.TextField(blank=True, help_text="Why the protocol refused it; empty for a valid answer.")
@@ -140,6 +143,11 @@ class Assignment(models.Model):
                 "stage", "auto_approval_at", condition=models.Q(state="Submitted"), name="assignment_to_review"
             ),
             models.Index(fields=["stage", "id"], condition=models.Q(state="Submitted"), name="assignment_next"),
+            models.Index(
+                fields=["stage", "worker"],
+                condition=models.Q(approve_at__isnull=False),
+                name="assignment_by_time_limit",
+            ),
             models.Index(fields=["stage", "-id"], condition=~models.Q(feedback=""), name="assignment_with_feedback"),
             models.Index(fields=["stage", "id"], name="assignment_by_stage"),
             models.Index(fields=["stage", "id"], condition=~models.Q(remark=""), name="assignment_reported"),

@@ -230,7 +230,7 @@ class Stage(models.Model):
         PAUSED = "paused", "Paused"
 
     class Approval(models.TextChoices):
-        AUTOMATIC = "automatic", "Approved on submission"
+        AUTOMATIC = "automatic", "Approved once checked"
         REVIEW = "review", "Approved by a lead"
 
     class Suggestions(models.TextChoices):
@@ -258,7 +258,14 @@ class Stage(models.Model):
         max_length=500, blank=True, help_text="When an item has enough answers, in the language of vote rules."
     )
     approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.AUTOMATIC)
-    auto_approval_seconds = models.PositiveIntegerField(default=0)
+    auto_approval_seconds = models.PositiveIntegerField(
+        default=0, help_text="What waits for a lead is approved after that; 0: the marketplace approves all at once."
+    )
+    unchecked_answers = models.PositiveSmallIntegerField(
+        default=5,
+        db_default=5,
+        help_text="So many answers of one worker that did not pass are approved by time; further ones wait.",
+    )
     assignment_seconds = models.PositiveIntegerField(default=600)
     lifetime_seconds = models.PositiveIntegerField(default=604_800)
     expected_seconds = models.PositiveIntegerField(
@@ -352,6 +359,11 @@ class Stage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project} / {self.title}"
+
+    @property
+    def approval_hours(self) -> int:
+        """The time for a lead as workers read it: never shorter than it is."""
+        return -(-self.auto_approval_seconds // 3600)
 
     @property
     def state_shown(self) -> str:

@@ -16,8 +16,10 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
+from common.cutting import cut
 from hits.refusals import Refusal
 
+LONGEST_MESSAGE = 2000
 THROTTLED = {"ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException", "SlowDown"}
 PASSING = {"ServiceFault", "InternalFailure", "ServiceUnavailable"}
 CREDENTIALS = {
@@ -104,7 +106,8 @@ def from_boto(error: ClientError | BotoCoreError) -> MarketplaceError:
         return _without_answer(error)
     code = error.response.get("Error", {}).get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    message = error.response.get("Error", {}).get("Message", "")
+    # Rows keep it, and lists show it: the faults of a page of HTML are named one after another.
+    message = cut(error.response.get("Error", {}).get("Message", ""), LONGEST_MESSAGE)
     if code in THROTTLED or status == 429:
         return ThrottledError(f"The marketplace takes no more calls for now: {message or code}")
     if code in PASSING or status >= 500:

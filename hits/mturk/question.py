@@ -7,6 +7,8 @@ from xml.sax.saxutils import escape
 
 from defusedxml import ElementTree
 
+from common.cutting import bounded
+
 EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 HTML_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 QUESTION_FORM = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2017-11-06/QuestionForm.xsd"
@@ -44,11 +46,14 @@ def one_choice_form(title: str, paragraphs: Sequence[str], question: str, choice
 
 
 def read_answers(xml: str) -> dict[str, str]:
-    """Form field to text. A field that came several times is joined by `|`, as the requester site did."""
-    found: dict[str, str] = {}
+    """Form field to text. A field that came several times is joined by `|`, as the requester site did.
+
+    An answer that is longer than any task takes is cut: whoever knows an assignment may post whatever is taken there.
+    """
+    found: dict[str, list[str]] = {}
     # The document declares ASCII, and a str with a declaration is refused: hand over bytes.
     for answer in ElementTree.fromstring(xml.encode()).iter(f"{ANSWERS}Answer"):
         name = answer.findtext(f"{ANSWERS}QuestionIdentifier", "")
         value = answer.findtext(f"{ANSWERS}FreeText", "")
-        found[name] = f"{found[name]}|{value}" if name in found else value
-    return found
+        found.setdefault(name, []).append(value)
+    return bounded({name: "|".join(values) for name, values in found.items()})

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from common.cutting import cut
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.given_settings import printed
 from hits.text.cells import as_text
@@ -147,7 +148,7 @@ def _shown(choice: Json) -> Json:
 
 
 def remark(fields: Mapping[str, str]) -> str:
-    return printed(str(fields.get(COMMENT, "")))[:MAX_REMARK]
+    return cut(printed(str(fields.get(COMMENT, ""))), MAX_REMARK)
 
 
 def percent(part: int, whole: int) -> float:

@@ -21,7 +21,7 @@ from hits.protocols.base import Json
 from hits.protocols.choosing import YES
 from hits.quality.agreement.overlap import Span
 from hits.text.wording import _, gettext_noop, number
-from hits.text.words import placed
+from hits.text.words import units
 
 Part = Callable[[str], str]
 """What was posted beside the spans, by its name: `from-1`, `nothing`; empty where nothing was."""
@@ -37,6 +37,11 @@ HUES, KEYS = 8, 9
 NOTHING = "nothing"
 NEITHER = gettext_noop("The box “There is nothing to mark” says neither yes nor no. Reload the page.")
 UNREADABLE = gettext_noop("The marked stretches cannot be read. Reload the page and mark them again.")
+# What a lead reads beside the setting `whole_words`.
+WHOLE_WORDS = (
+    "Otherwise single characters can be. In scripts without spaces between words, such as Japanese, Chinese or Thai, "
+    "each character counts as a word."
+)
 _LINE = re.compile(r"[^\r\n]+")
 
 
@@ -113,8 +118,8 @@ def _lines(text: str, places: Sequence[tuple[int, int]]) -> Iterator[list[Json]]
 
 
 def words(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every word; signs and spaces are in none."""
-    return [(start, end) for _, start, end in placed(text)]
+    """(start, end) of every word; signs and spaces are in none. The page gets them from here, in `_lines`."""
+    return units(text)
 
 
 def taken(said: str, part: Part, text: str, limits: Limits) -> tuple[list[Span], list[str]]:

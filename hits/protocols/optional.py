@@ -136,6 +136,22 @@ class WrittenProtocol(TaskProtocol, Protocol):
     example: tuple[Json, Json]
 
 
+@dataclass(frozen=True)
+class Corrected:
+    """A copy of what was written that passes the check, and what is different in it, as sentences."""
+
+    text: str
+    changes: tuple[str, ...]
+
+
+@runtime_checkable
+class CorrectingProtocol(WrittenProtocol, Protocol):
+    """Offers a corrected copy of a page that it refuses."""
+
+    def corrected(self, name: str, text: str) -> Corrected | None:
+        """Of the setting of that name, whose kind is html; None where it passes, or no copy would."""
+
+
 @runtime_checkable
 class VariedProtocol(WrittenProtocol, Protocol):
     """Asks different things by its settings: some of its fields, and another example, belong to a stage."""
@@ -238,6 +254,14 @@ class FittedProtocol(TaskProtocol, Protocol):
 
         They do not name the item, so that the same fault of many items is told once.
         """
+
+
+@runtime_checkable
+class NotingProtocol(TaskProtocol, Protocol):
+    """Sees in new items what a lead should know of, and what keeps none of them out."""
+
+    def import_notes(self, rows: Iterable[tuple[Json, Json]], settings: Json) -> list[str]:
+        """Of the documents and items of one file, as sentences."""
 
 
 @runtime_checkable
@@ -352,6 +376,14 @@ class LevelledProtocol(TaskProtocol, Protocol):
         A unit of a group, `q3/choice`, may be named by what stands behind the slash: then each group of each item is
         compared by itself, and all of them together are one unit. What is not named is not compared.
         """
+
+
+@runtime_checkable
+class GrowingProtocol(LevelledProtocol, Protocol):
+    """Its answers may have units that the settings do not name, because the page's own scripts ask them."""
+
+    def grown(self, settings: Json, units: Sequence[str]) -> Json:
+        """The settings with those of the units that they do not name yet."""
 
 
 @runtime_checkable

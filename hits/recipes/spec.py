@@ -241,6 +241,9 @@ class StageSpec(CrowdlessStage):
     Without `crowd`, items are made by a program and corrected by leads: nothing of the stage is published, so it has
     no rule, and its pay and times say nothing.
 
+    with the approval automatic, what passes the check is approved at once, and of what does not,
+    `unchecked_answers` of one worker `auto_approval_seconds` after their submission;
+
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
     `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
@@ -265,6 +268,7 @@ class StageSpec(CrowdlessStage):
     lifetime_seconds: int = whole(30, LONGEST_SECONDS)
     approval: str = one_of(("automatic", "review"))
     auto_approval_seconds: int = whole(0, 30 * _DAY)
+    unchecked_answers: int = whole(0, 1000, 5)
     hit_title: Words = text(128)
     hit_description: Words = text(2000)
     keywords: Words = text(1000, "")

@@ -13,6 +13,17 @@ import regex
 
 _PART = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*"
 _WORD = regex.compile(rf"{_PART}(?:'{_PART})*")
+# Scripts without spaces between words; Common are the long vowel and the repeated sign of Japanese.
+_SCRIPTS = "".join(rf"\p{{{name}}}" for name in ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"))
+_ALONE = regex.compile(rf"[[{_SCRIPTS}\u30fc\uff70]&&[\p{{L}}\p{{N}}]]", regex.VERSION1)
+# What belongs to the character before it: marks, and the few signs of Thai, Lao and Japanese that are letters by name.
+_MARKS = r"[\p{M}\u0e33\u0eb3\uff9e\uff9f]"
+_SPACED = rf"[[\p{{L}}\p{{N}}]--[{_SCRIPTS}\u30fc\uff70]]"
+_SPACED_PART = rf"{_SPACED}(?:{_SPACED}|\p{{M}})*"
+_UNIT = regex.compile(
+    rf"{_ALONE.pattern}{_MARKS}*|{_SPACED_PART}(?:'{_SPACED_PART})*",
+    regex.VERSION1,
+)
 
 # Words that hold sentences together and say little about what a text tells. The second line is what tokenisers
 # leave of contractions ("did n't", "wo nt").
@@ -59,6 +70,18 @@ def placed(text: str) -> list[tuple[str, int, int]]:
     The words are those of `words`, unless a sign outside them changes what it is when it is composed.
     """
     return [(_folded(found[0]), *found.span()) for found in _WORD.finditer(text.translate(_SAME))]
+
+
+def units(text: str) -> list[tuple[int, int]]:
+    """(start, end) of what can be marked as a word, in the order of the text: the words, but each character with its
+    marks of scripts that are written without spaces between words.
+    """
+    return [found.span() for found in _UNIT.finditer(text.translate(_SAME))]
+
+
+def is_without_spaces(text: str) -> bool:
+    """Whether a text holds characters of scripts that are written without spaces between words."""
+    return _ALONE.search(text) is not None
 
 
 def content(found: Iterable[str]) -> list[str]:

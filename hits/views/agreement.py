@@ -113,6 +113,7 @@ def _unit(unit: Mapping[str, Any], items: Mapping[int, Item], values: ValueWords
     figures, name = unit.get("figures", {}), unit["unit"]
     return {
         **unit,
+        "warned": any(one.get("warnings") for one in unit.get("methods", [])),
         "levelled": LEVELS[unit["level"]],
         "shown": [{"name": FIGURES[name], "percent": name == "pairwise", **figures[name]} for name in figures],
         "alpha": figures.get("alpha", {}),

@@ -11,10 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
 from hits import tasks
+from hits.domain.imported_results import NotReadableError
 from hits.domain.imported_tables import NoTableError, ShownTable, file_of, needed_table, shown
 from hits.domain.item_columns import PRIORITY
 from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
+from hits.formats import encodings
 from hits.formats.faults import FormatErrors
 from hits.formats.mapping import MappingRefusedError
 from hits.models import Project, Upload
@@ -32,12 +34,44 @@ def columns(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     if row.state != Upload.State.MAPPING or row.holds_results:
         return redirect("upload", project.slug, row.pk)
     row.project = project
+    if (step := encoding_step(request, row)) is not None:
+        return step
     try:
         return _columns(request, project, row)
     except (FormatErrors, NoTableError) as error:
         # It could be shown when it came: the recipe has changed since, or the limit of files.
         messages.error(request, f"{row.name} cannot be imported any more: {error}")
         return redirect("project", project.slug)
+
+
+def encoding_step(request: LeadRequest, row: Upload) -> HttpResponse | None:
+    """Of a file that waits and is not UTF-8: how its lines read in each encoding; the button keeps it in UTF-8.
+
+    None where it is UTF-8.
+    """
+    with file_of(row.blob) as file:
+        guess = encodings.guessed(file)
+    if guess is None and "encoding" not in request.POST:
+        return None
+    error: Exception | None = None
+    if guess is None:
+        # It was chosen before, and the form was sent twice.
+        return redirect("upload", row.project.slug, row.pk)
+    if request.method == "POST":
+        try:
+            if importing.read_as(row, request.POST.get("encoding", "")) and row.state == Upload.State.QUEUED:
+                jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read.")
+            return redirect("upload", row.project.slug, row.pk)
+        except (
+            encodings.EncodingRefusedError,
+            FormatErrors,
+            NotReadableError,
+            importing.SameFileError,
+            importing.UploadRefusedError,
+        ) as refused:
+            error = refused
+    context = {"project": row.project, "upload": row, "readings": guess.readings(), "error": error}
+    return render(request, "projects/encoding.html", context, status=400 if error else 200)
 
 
 def _columns(request: LeadRequest, project: Project, row: Upload) -> HttpResponse:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,11 +17,16 @@ from hits.domain.keyset import counted
 from hits.flow.data import annotating
 from hits.models import Assignment, Hit, Item, Label, ModelAnswer, Stage, StageSummary
 from hits.recipes.source import UNUSED
+from hits.templatetags.figures import said
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
+# Of one HIT, and of files of results, so many answers are shown on the page of an item.
+MOST_ANSWERS = 100
+# Characters of all cells of an item together; of each, so many are shown in any case.
+MOST_OF_CELLS, LEAST_OF_A_CELL = 200_000, 200
 # Of a computation, what grows with its stage.
 _LARGE = ("computation__log", "computation__checkpoint")
 
@@ -129,10 +137,14 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         Prefetch("labels", Label.objects.filter(item=row).order_by("unit")), "actions"
     )
     hits = list(
-        hits_of([row.pk]).order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
+        hits_of([row.pk])
+        .order_by("slot")
+        .prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")[:MOST_ANSWERS], to_attr="shown"))
     )
-    imported = list(answers.filter(item=row).order_by("submitted_at"))
-    given = [*(answer for hit in hits for answer in hit.assignments.all()), *imported]
+    imported = list(answers.filter(item=row).order_by("submitted_at")[:MOST_ANSWERS])
+    given = [*(answer for hit in hits for answer in hit.shown), *imported]
+    for answer in given:
+        answer.stage = stage
     others = stage.items.only("pk", "key")
     context = {
         **frame(stage),
@@ -141,10 +153,11 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "after": others.filter(pk__gt=row.pk).order_by("pk").first(),
         "told": answer_words.of_item(stage, row, given),
         "question": _question(row),
-        "unused": row.document.data.get(UNUSED) or {},
+        "unused": _cells(row.document.data.get(UNUSED) or {}),
         "passage": answer_review.passage(text_of_document(row.document.data)),
         "hits": hits,
         "imported": imported,
+        "most_answers": MOST_ANSWERS,
         "of_models": _of_models(stage, row),
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "suggestions": suggestions.told(stage, row),
@@ -170,8 +183,15 @@ def _question(row: Item) -> dict[str, object]:
     query = str(data.pop("query", "") or "").replace(BLANK, "____")
     references = [answer.get("text", "") for answer in data.pop("answers", []) if isinstance(answer, dict)]
     words = answer_words.Words.of(row.stage)
-    rest = [(TITLES.get(name, name), _told(words, row, name, value)) for name, value in data.items()]
+    told = {TITLES.get(name, name): said(_told(words, row, name, value)) for name, value in data.items()}
+    rest = list(_cells(told).items())
     return {"query": query, "references": list(dict.fromkeys(references)), "rest": rest}
+
+
+def _cells(values: Mapping[str, Any]) -> dict[str, str]:
+    """Names and values as the page of one item shows them, which a row of endless cells makes no larger."""
+    longest = max(LEAST_OF_A_CELL, MOST_OF_CELLS // max(1, len(values)))
+    return {name: answer_words.shortened(str(value), longest) for name, value in values.items()}
 
 
 def _told(words: answer_words.Words, row: Item, name: str, value: object) -> object:

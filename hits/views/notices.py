@@ -8,11 +8,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.views.decorators.debug import sensitive_post_parameters
 
 from hits import forms
 from hits.domain import keyset, notices
 from hits.flow.setup import notice_addresses, noticing
 from hits.models import Notice, Project
+from hits.sign_in import OwnerNotConfirmedError, confirm_owner
 from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, guarded
 
@@ -42,7 +44,7 @@ def _page(request: LeadRequest, status: int = 200, **bound: object) -> HttpRespo
         "why_no_email": notices.why_no_email(request.user),
         # Without a mail server no address can be confirmed; one that is there can still be removed.
         "takes_address": settings.MAIL or bool(request.user.email),
-        "address_form": forms.NoticeAddressForm(initial={"email": request.user.email}),
+        "address_form": forms.NoticeAddressForm(request.user, initial={"email": request.user.email}),
         **bound,
     }
     return render(request, "notices/index.html", context, status=status)
@@ -77,21 +79,23 @@ def choose(request: LeadRequest) -> HttpResponse:
     return _back("")
 
 
+@sensitive_post_parameters()
 @guarded(VERB)
 def ask_address(request: LeadRequest) -> HttpResponse:
     """Send a link to the address; without one, no letters go out any more."""
-    form = forms.NoticeAddressForm(request.POST)
+    form = forms.NoticeAddressForm(request.user, request.POST)
     if not form.is_valid():
         return _page(request, 400, address_form=form)
     address = form.cleaned_data["email"]
-    if not address:
-        notice_addresses.remove(request.user)
-        messages.success(request, "Your address is removed. No notices are sent by e-mail.")
-        return _back("")
     try:
+        confirm_owner(request.user, form.cleaned_data["password"], form.cleaned_data.get("code", ""))
+        if not address:
+            notice_addresses.remove(request.user)
+            messages.success(request, "Your address is removed. No notices are sent by e-mail.")
+            return _back("")
         notice_addresses.ask(request.user, address)
-    except (notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
-        form.add_error("email", str(refusal))
+    except (OwnerNotConfirmedError, notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
+        form.add_error("password" if isinstance(refusal, OwnerNotConfirmedError) else "email", str(refusal))
         return _page(request, refusal.http_status, address_form=form)
     messages.success(request, f"A link was sent to {address}. Open it to confirm the address.")
     return _back("")

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
 from hits import forms, tasks
-from hits.domain import results_forms
+from hits.domain import new_fields, results_forms
 from hits.domain.imported_results import CONSTANT, NotReadableError, shown, takes_results
 from hits.domain.imported_tables import file_of
 from hits.domain.results_forms import NoFormError
@@ -24,6 +24,7 @@ from hits.models import Project, Stage, Upload
 from hits.protocols.base import SettingsRefusedError
 from hits.views import jobs
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
+from hits.views.imports import encoding_step
 from hits.views.stages import frame
 
 # Fields of one form.
@@ -122,6 +123,7 @@ def _page(request: HttpRequest, stage: Stage, faults: Sequence[str] = ()) -> Htt
         "long": list(exporting.LONG),
         "form": forms.ResultsForm(),
         "takes_files": takes_results(stage),
+        "new_fields": new_fields.brought(stage),
         "files": stage.result_files.select_related("blob", "created_by").order_by("-pk"),
         "faults": faults,
     }
@@ -134,6 +136,9 @@ def columns(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     row = get_object_or_404(stage.result_files.select_related("blob"), pk=pk)
     if row.state != Upload.State.MAPPING:
         return redirect("upload", stage.project.slug, row.pk)
+    row.project = stage.project
+    if (step := encoding_step(request, row)) is not None:
+        return step
     pairs = [pair for number in range(1, MOST_ASKED + 1) if (pair := _pair(request, number))]
     faults: Sequence[str] = ()
     if request.method == "POST":

@@ -193,7 +193,7 @@ def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
     return {
         "answer": answer,
         "waits": reviewing.waits(answer),
-        "due": to_come(answer.auto_approval_at),
+        "due": to_come(answer.approve_at or answer.auto_approval_at),
         "undoable": reviewing.can_be_undone(answer),
         "items": answer_review.items_with_words(stage, answer),
         "record": answer_review.record_of(stage, answer.worker),

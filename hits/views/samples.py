@@ -19,7 +19,7 @@ def let_answer(request: LeadRequest, project: Project) -> HttpResponse:
             jobs.start(request, tasks.let_crowd_answer, project.pk, said="A simulated crowd is on its way.")
     except sample_crowd.NoSampleError as refusal:
         return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=refusal.http_status)
-    except sample_crowd.NothingToAnswerError as refusal:
+    except (sample_crowd.NothingToAnswerError, sample_crowd.NoAccountsError) as refusal:
         messages.warning(request, str(refusal))
     return redirect("project", project.slug)
 

@@ -19,7 +19,7 @@ from hits.domain.own_qualifications import titles_of
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.suggestions import takes_suggestions
 from hits.domain.written_texts import fault_without_texts
-from hits.flow.setup.stage_settings import StageSetting, time_for_leads
+from hits.flow.setup.stage_settings import StageSetting
 from hits.formats.pool_keys import PREFIX
 from hits.forms import MoneyField
 from hits.models import Stage
@@ -96,6 +96,7 @@ LABELS = {
     "lifetime_seconds": "Time that a HIT stays open",
     "approval": "Approval",
     "auto_approval_seconds": "Approved automatically after",
+    "unchecked_answers": "Unchecked answers of one worker approved that way",
     "hit_title": "Title",
     "hit_description": "Description",
     "keywords": "Keywords",
@@ -127,7 +128,10 @@ HELP = {
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
     "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
     "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",
-    "auto_approval_seconds": "What nobody has approved or rejected by then is approved and paid.",
+    "auto_approval_seconds": "What nobody has approved or rejected by then is approved and paid. Where answers are "
+    "approved once checked: what did not pass, such as an empty answer. 0: all is paid on submission, unchecked.",
+    "unchecked_answers": "Of what did not pass, so many of one worker here. Further ones wait for you, and a notice "
+    "says so; what nobody decides about in 30 days the marketplace pays.",
     "hit_title": "Workers choose by it in the marketplace's list; each stage has its own.",
     "hit_description": "Two sentences for the list: what is done, and how long it takes.",
     "keywords": "Commas between them.",
@@ -250,8 +254,6 @@ class SettingsForm(forms.Form):
         self.settings = {setting.name: setting for setting in settings}
         initial: dict[str, Any] = {name: setting.value for name, setting in self.settings.items()}
         initial["expected_seconds"] = initial["expected_seconds"] or None
-        # Seen only where a lead approves: what a choice of that saves, if nobody types another time.
-        initial["auto_approval_seconds"] = time_for_leads(stage)
         initial["has_policy"] = bool(stage.quality)
         policy = Policy.from_dict(stage.quality) if stage.quality else SUGGESTED
         initial |= {f"quality_{name}": value for name, value in asdict(policy).items()}
@@ -307,6 +309,7 @@ class SettingsForm(forms.Form):
                 choices=Stage.Approval.choices, widget=forms.RadioSelect, **_said("approval")
             ),
             "auto_approval_seconds": DurationField(**_said("auto_approval_seconds")),
+            "unchecked_answers": number("unchecked_answers"),
             "hit_title": text("hit_title"),
             "hit_description": text("hit_description", 3),
             "keywords": text("keywords"),

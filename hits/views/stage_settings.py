@@ -40,7 +40,10 @@ GROUPS = (
         ("Quality", ("quality",)),
     ),
     (
-        ("Times and approval", ("assignment_seconds", "lifetime_seconds", "approval", "auto_approval_seconds")),
+        (
+            "Times and approval",
+            ("assignment_seconds", "lifetime_seconds", "approval", "auto_approval_seconds", "unchecked_answers"),
+        ),
         ("Who may answer", ("requirements", "asks_other_workers_than", "grants")),
         ("Test of workers", ("screening_share", "practice_items", "screening_retries", "screening_hours")),
         ("Items", ("draws",)),

@@ -34,7 +34,7 @@ from hits.flow.pipeline import serving
 from hits.flow.setup import setting_up
 from hits.models import Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
-from hits.protocols.optional import Setting
+from hits.protocols.optional import Corrected, CorrectingProtocol, Setting
 from hits.views import our_words, parts_editor
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.own_page import previewed
@@ -47,6 +47,8 @@ _STAGE_FIELDS = ("hit_title", "hit_description")
 _HTML = {"class": "mono", "spellcheck": "false", "autocapitalize": "off", "wrap": "off"}
 # What the button below an empty box of instructions asks for.
 START_FROM_OURS = "start-from-ours"
+# What the button below what is different in a corrected copy asks for; behind it stands the setting's name.
+TAKE_CORRECTED = "take-corrected:"
 # Far more than any page may have: what is wrong with it is told by its protocol.
 LONGEST_FILE = 1024 * 1024
 # Items that the page looks at: its time must not grow with the stage. Publishing looks at all that wait.
@@ -143,6 +145,16 @@ class TaskForm(forms.Form):
             for reason in refusal.reasons:
                 self.add_error(*self._placed(reason))
 
+    @cached_property
+    def corrected(self) -> dict[str, Corrected]:
+        """By setting, the corrected copy of a page that is refused, where there is one."""
+        protocol = usable_protocol(self.stage)
+        refused = [one.name for one in self.settings if one.kind == "html" and one.name in self.errors]
+        if not isinstance(protocol, CorrectingProtocol):
+            return {}
+        copies = {name: protocol.corrected(name, self[name].value() or "") for name in refused}
+        return {name: copy for name, copy in copies.items() if copy}
+
     def _placed(self, reason: str) -> tuple[str | None, str]:
         """The field that a sentence begins with, and the sentence with the field's label in its place."""
         name = reason.split()[0]
@@ -196,7 +208,9 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = TaskForm(stage, request.POST, request.FILES)
     if request.POST.get("do") == START_FROM_OURS:
         return _with_ours(request, stage)
-    if request.POST.get("do"):
+    if request.POST.get("do", "").startswith(TAKE_CORRECTED):
+        form = _with_corrected(request, stage, form)
+    elif request.POST.get("do"):
         return _edited(request, stage, form)
     if not form.is_valid():
         return _page(request, stage, form, 400)
@@ -217,6 +231,16 @@ def _with_ours(request: HttpRequest, stage: Stage) -> HttpResponse:
     form = TaskForm(stage, typed, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
     return _page(request, stage, form, edited=True, draft=draft)
+
+
+def _with_corrected(request: HttpRequest, stage: Stage, form: TaskForm) -> TaskForm:
+    """What was typed, with the corrected copy in the place of the page."""
+    name = request.POST["do"].removeprefix(TAKE_CORRECTED)
+    if name not in form.corrected:
+        return form
+    typed = request.POST.copy()
+    typed[name] = form.corrected[name].text
+    return TaskForm(stage, typed)
 
 
 def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:

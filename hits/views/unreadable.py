@@ -7,13 +7,11 @@ from django.shortcuts import render
 
 from common import unreadable
 
-SENTENCE = "Something in the address or in what was sent is not readable text. Nothing was changed."
-
 
 class UnreadableTextMiddleware(unreadable.UnreadableTextMiddleware):
     def refusal(self, request: HttpRequest) -> HttpResponse:
         """In the shape of the API under its addresses, elsewhere a page."""
         if request.path_info.startswith("/api/"):
-            error = {"code": "unreadable", "message": SENTENCE, "details": {}}
+            error = {"code": "unreadable", "message": unreadable.SENTENCE, "details": {}}
             return JsonResponse({"error": error}, status=400)
         return render(request, "400.html", status=400)

@@ -70,6 +70,8 @@ class Panel(models.Model):
     screened_out_url = models.CharField(max_length=1000, blank=True)
     # After so many HITs the person is done; without a number, when the person says so.
     finish_after = models.PositiveIntegerField(null=True, blank=True)
+    # Whether HITs count that the requester approved; else those that were submitted, whatever was in them.
+    counts_approved = models.BooleanField(default=True, db_default=False)
     # When set, a link counts only with `sig`: see marketplace.rules.panels.sign.
     secret = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
@@ -90,6 +92,8 @@ class PanelEntry(models.Model):
     panel = models.ForeignKey(Panel, models.PROTECT, related_name="entries")
     worker = models.OneToOneField(Worker, models.CASCADE, related_name="panel_entry")
     outside_id = models.CharField(max_length=200)
+    # Where links are not signed: a hash of the cookie of the browser that comes in with this id. Empty: the next one.
+    browser_key = models.CharField(max_length=64, blank=True, default="", db_default="")
     # The ids of the visits that links began, newest last; those that a signature left out do not count.
     visits = models.JSONField(default=list)
     # What else the link carried, such as a study's id; it goes back with the completion address.

@@ -77,6 +77,8 @@ class Worker(models.Model):
     # The e-mail address as it is compared, see marketplace.verbs.access: one address, one account.
     email_key = models.CharField(max_length=254, unique=True, null=True, blank=True)
     email_confirmed_at = models.DateTimeField(null=True, blank=True)
+    # The link to a next e-mail address is valid while it holds this key; see marketplace.verbs.access.
+    email_change_key = models.CharField(max_length=32, blank=True, default="", db_default="")
     wants_email = models.BooleanField(default=True)
     # Since then nothing here tells who the person was; the worker id goes on as a pseudonym.
     erased_at = models.DateTimeField(null=True, blank=True)

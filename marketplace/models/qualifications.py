@@ -101,21 +101,28 @@ class Qualification(models.Model):
         REVOKED = "Revoked"
 
     type = models.ForeignKey(QualificationType, models.CASCADE, related_name="qualifications")
-    worker = models.ForeignKey(Worker, models.CASCADE, related_name="qualifications")
+    # None for an id that nobody has.
+    worker = models.ForeignKey(Worker, models.CASCADE, null=True, related_name="qualifications")
+    unknown_id = models.CharField(max_length=64, blank=True, default="", db_default="")
     integer_value = models.IntegerField(default=1)
     status = models.CharField(max_length=7, choices=Status.choices, default=Status.GRANTED)
     granted_at = models.DateTimeField()
     reason = models.TextField(blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["type", "worker"], name="one_qualification_per_worker")]
+        constraints = [
+            models.UniqueConstraint(fields=["type", "worker"], name="one_qualification_per_worker"),
+            models.UniqueConstraint(
+                fields=["type", "unknown_id"], condition=~Q(unknown_id=""), name="one_qualification_per_unknown_id"
+            ),
+        ]
         indexes = [
             models.Index(fields=["worker"], name="qualification_held", condition=Q(status="Granted")),
             models.Index(fields=["type", "status", "id"], name="qualification_of_type"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.type_id} {self.worker_id} {self.status}"
+        return f"{self.type_id} {self.worker_id or self.unknown_id} {self.status}"
 
 
 class QualificationRequest(models.Model):

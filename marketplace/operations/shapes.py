@@ -84,7 +84,7 @@ def qualification_type(row: QualificationType, caller: Requester) -> dict[str, A
 def qualification(row: Qualification) -> dict[str, Any]:
     return {
         "QualificationTypeId": row.type.qualification_type_id,
-        "WorkerId": row.worker.worker_id,
+        "WorkerId": _worker_id(row),
         "GrantTime": row.granted_at,
         "IntegerValue": row.integer_value,
         "Status": row.status,
@@ -113,7 +113,11 @@ def bonus_payment(row: BonusPayment) -> dict[str, Any]:
 
 
 def worker_block(row: WorkerBlock) -> dict[str, Any]:
-    return {"WorkerId": row.worker.worker_id, "Reason": row.reason}
+    return {"WorkerId": _worker_id(row), "Reason": row.reason}
+
+
+def _worker_id(row: Qualification | WorkerBlock) -> str:
+    return row.worker.worker_id if row.worker else row.unknown_id
 
 
 def review_result(line: ReviewLine) -> dict[str, Any]:

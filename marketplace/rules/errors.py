@@ -29,6 +29,11 @@ class ServiceFault(MarketplaceError):
     turk_code = "ServiceFault"
 
 
+class ServiceUnavailable(MarketplaceError):
+    type_name = "ServiceUnavailable"
+    http_status = 503
+
+
 class SerializationException(MarketplaceError):
     type_name = "SerializationException"
 
@@ -333,18 +338,6 @@ class AttemptRefused(RequestError):
     """A worker's answers to a test came too late or twice; the message tells the worker."""
 
     turk_code = "InvalidQualificationRequestState"
-
-
-class WorkerDoesNotExist(InvalidParameterValue):
-    def __init__(self, worker_id: str) -> None:
-        super().__init__(f"Worker {worker_id} does not exist.")
-
-
-class InvalidWorkerId(InvalidParameterValue):
-    """Blocks say it in the documented words."""
-
-    def __init__(self) -> None:
-        super().__init__("WorkerId is invalid.")
 
 
 class TooManyBlocks(InvalidParameterValue):

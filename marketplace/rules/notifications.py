@@ -12,6 +12,8 @@ from common.addresses import LONGEST_ADDRESS, AddressError, Reach, checked, is_l
 from marketplace.rules.errors import InvalidTransportEndpoint, ParameterValidationError
 
 VERSION = "2014-08-15"
+# The older one is what the service model of the API names and many programs send; messages are the same for both.
+VERSIONS = ("2006-05-05", VERSION)
 PING = "Ping"
 EMAIL, SQS, SNS = "Email", "SQS", "SNS"
 # Not of the API: each requester may have one, and it is told everything.
@@ -34,8 +36,8 @@ def check_specification(given: Mapping[str, Any], *, test: bool, loopback: bool)
     Only a `test` may name Ping; `loopback` lets queues be plain http on this machine. Raises
     ParameterValidationError, or InvalidTransportEndpoint for a destination that does not fit its transport.
     """
-    if given["Version"] != VERSION:
-        raise ParameterValidationError(f"Version is '{given['Version'][:40]}'; the only version is {VERSION}.")
+    if given["Version"] not in VERSIONS:
+        raise ParameterValidationError(f"Version is '{given['Version'][:40]}'; use one of {', '.join(VERSIONS)}.")
     types = list(dict.fromkeys(given["EventTypes"]))
     if not types:
         raise ParameterValidationError("EventTypes must name at least one event.")

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, quote
 # The path that is signed, whichever of its pages is open.
 PATH = "/pool/"
 ALGORITHM = "AWS4-HMAC-SHA256"
+# The service had this region only.
 SERVICE, REGION = "mturk-requester", "us-east-1"
 # An address is good for so long at most, whatever it says.
 LONGEST = timedelta(hours=1)

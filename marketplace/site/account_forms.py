@@ -12,7 +12,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from common.names import plain_name
+from common.names import name_fault, plain_name
 from marketplace.models import Invitation, Worker
 from marketplace.rules.errors import AlreadyDone, EmailTaken, JoinRefused
 from marketplace.site.forms import country_choices
@@ -21,6 +21,7 @@ from marketplace.site.saying import said
 from marketplace.verbs import access, clock
 
 _TAKEN = _("This name is taken. Choose another.")
+_ODD_NAME = _("Use visible letters of one script, and not dots alone. Letters that only look Latin are refused.")
 _EMAIL_TAKEN = _("This address has an account. Sign in, or choose a new password if it is lost.")
 
 
@@ -111,6 +112,8 @@ class SignUpForm(forms.Form):
 
     def clean_username(self) -> str:
         username = plain_name(self.cleaned_data["username"])
+        if name_fault(username):
+            raise forms.ValidationError(_ODD_NAME)
         if get_user_model().objects.filter(username__iexact=username).exists():
             raise forms.ValidationError(_TAKEN)
         return username

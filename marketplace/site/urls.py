@@ -67,6 +67,7 @@ urlpatterns = [
     path("pool/links/", pool_links.about, name="pool_links"),
     path("join/<str:token>/", accounts.join, name="join"),
     path("accounts/confirm/<str:token>/", accounts.confirm_email, name="confirm_email"),
+    path("accounts/cancel-email/<str:token>/", accounts.cancel_email, name="cancel_email"),
     path("accounts/forgot/", accounts.forgot, name="forgot"),
     path("accounts/reset/<str:uidb64>/<str:token>/", accounts.ResetPassword.as_view(), name="reset_password"),
     path("accounts/signup/", accounts.signup, name="signup"),

@@ -5,6 +5,7 @@ Letters are written in the language of the page that asks for them.
 People recruited elsewhere come in through marketplace.verbs.panels.
 """
 
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,7 @@ from marketplace.verbs import clock, letters, qualifications, workers
 
 CONFIRMATION_LIFE = timedelta(days=3)
 _CONFIRMATION = "marketplace.email"
+_CANCELLATION = "marketplace.email.cancel"
 _NOTE = 200
 
 
@@ -159,7 +161,7 @@ def sign_up(
             if invitation is not None:
                 _use(invitation, email, now)
             user.save()
-            worker = Worker.objects.create(user=user, country=country, email_key=email_key(email) if email else None)
+            worker = workers.create(user=user, country=country, email_key=email_key(email) if email else None)
             if invitation is not None and invitation.qualification_type is not None:
                 _grant(worker, invitation, now)
             if joins is not None:
@@ -191,7 +193,13 @@ def email_is_taken(email: str, but: Worker | None = None) -> bool:
 
 
 def ask_to_confirm(worker: Worker, email: str, now: datetime) -> None:
-    """Write to the address, the account's own or its next one, with a link that confirms it."""
+    """Write to the address, the account's own or its next one, with a link that confirms it.
+
+    A link to a next address ends every such link from before.
+    """
+    if email != worker.user.email:
+        worker.email_change_key = secrets.token_hex(16)
+        worker.save(update_fields=["email_change_key"])
     address = confirmation_link(worker, email, now)
     text = _(
         "Somebody, most likely you, gave this address for the account “%(name)s”.\n\n"
@@ -204,7 +212,13 @@ def ask_to_confirm(worker: Worker, email: str, now: datetime) -> None:
 def confirmation_link(worker: Worker, email: str, now: datetime) -> str:
     """The link holds the address and the one before it: a link from before another change is worth nothing."""
     expires_at = (now + CONFIRMATION_LIFE).isoformat()
-    content = {"worker": worker.pk, "from": worker.user.email, "to": email, "until": expires_at}
+    content = {
+        "worker": worker.pk,
+        "from": worker.user.email,
+        "to": email,
+        "until": expires_at,
+        "key": worker.email_change_key,
+    }
     token = signing.dumps(content, salt=_CONFIRMATION, compress=True)
     return settings.MARKETPLACE_PUBLIC_URL + reverse("site:confirm_email", args=[token])
 
@@ -220,7 +234,42 @@ def read_confirmation(token: str, now: datetime) -> tuple[Worker, str]:
     worker = Worker.objects.select_related("user").filter(pk=content["worker"], erased_at=None).first()
     if worker is None or worker.user.email not in (content["from"], content["to"]):
         raise AccountRefused(Sentence("The address was changed since this link was sent. Use the newest link."))
+    if worker.user.email != content["to"] and worker.email_change_key != content.get("key"):
+        raise AccountRefused(Sentence("This change of the address was cancelled. Ask for a new link in your profile."))
     return worker, content["to"]
+
+
+def cancellation_link(worker: Worker) -> str:
+    """Cancels the change of the address that the worker asked for last."""
+    content = {"worker": worker.pk, "key": worker.email_change_key}
+    path = reverse("site:cancel_email", args=[signing.dumps(content, salt=_CANCELLATION)])
+    return settings.MARKETPLACE_PUBLIC_URL + path
+
+
+def read_cancellation(token: str) -> Worker:
+    """Whose change of the address a link cancels; raises AccountRefused when there is none to cancel any more."""
+    try:
+        content: dict[str, Any] = signing.loads(token, salt=_CANCELLATION)
+    except signing.BadSignature as error:
+        raise AccountRefused(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
+    worker = Worker.objects.select_related("user").filter(pk=content["worker"], erased_at=None).first()
+    if worker is None or worker.email_change_key != content["key"]:
+        raise AccountRefused(
+            Sentence("No change of the address is open: it was cancelled or made, or a newer one was asked for.")
+        )
+    return worker
+
+
+def cancel_email_change(token: str) -> None:
+    """The link that was sent to the next address is worth nothing from now on. Raises AccountRefused."""
+    with transaction.atomic():
+        workers.lock(read_cancellation(token).pk)
+        end_email_change(read_cancellation(token).user)
+
+
+def end_email_change(user: User) -> None:
+    """Whoever asked for another address may have known what just changed, such as the password."""
+    Worker.objects.filter(user=user).update(email_change_key="")
 
 
 def confirm(token: str, now: datetime) -> Worker:
@@ -255,9 +304,9 @@ def change_email(worker: Worker, email: str, now: datetime) -> bool:
         ask_to_confirm(worker, email, now)
         if worker.user.email and worker.email_confirmed_at and worker.user.email != email:
             text = _(
-                "Somebody signed in as “%(name)s” asked to change the e-mail address of the account to another one. "
-                "If it was not you, change your password.\n"
-            ) % {"name": worker.user.get_username()}
+                "Somebody signed in as “%(name)s” asked to change the e-mail address of the account to another one.\n\n"
+                "If it was not you, open this page and press the button, then change your password:\n%(address)s\n"
+            ) % {"name": worker.user.get_username(), "address": cancellation_link(worker)}
             letters.write(worker, worker.user.email, _("Your e-mail address is about to change"), text, now)
     return False
 
@@ -268,7 +317,8 @@ def _set_email(worker: Worker, email: str, confirmed_at: datetime | None) -> Non
         with transaction.atomic():
             worker.email_key = email_key(email) if email else None
             worker.email_confirmed_at = confirmed_at
-            worker.save(update_fields=["email_key", "email_confirmed_at"])
+            worker.email_change_key = ""
+            worker.save(update_fields=["email_key", "email_confirmed_at", "email_change_key"])
     except IntegrityError:
         raise EmailTaken from None
     worker.user.email = email
@@ -306,12 +356,21 @@ def send_reset_link(email: str, now: datetime) -> None:
 
 
 def keep_password(user: User) -> None:
-    """Write the password that `user` was just given, and nothing else of it: an account that was deleted stays so."""
-    User.objects.filter(pk=user.pk, is_active=True).update(password=user.password)
+    """Write the password that `user` was just given, and nothing else of it: an account that was deleted stays so.
+
+    An open change of the e-mail address ends.
+    """
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk, is_active=True).update(password=user.password)
+        end_email_change(user)
 
 
 def end_sessions(user: User) -> int:
-    """Sign the account out everywhere; how many sessions ended. Reads every session: rare enough."""
+    """Sign the account out everywhere; how many sessions ended. Reads every session: rare enough.
+
+    An open change of the e-mail address ends.
+    """
+    end_email_change(user)
     wanted = str(user.pk)
     mine = [s.pk for s in Session.objects.iterator() if s.get_decoded().get(SESSION_KEY) == wanted]
     return Session.objects.filter(pk__in=mine).delete()[0]

@@ -13,7 +13,7 @@ from django.db.models import Q
 from common.sign_in import new_account
 from marketplace.models import AccessKey, Requester, Worker
 from marketplace.rules.errors import AlreadyDone
-from marketplace.verbs import access, money
+from marketplace.verbs import access, money, workers
 
 KEY_USE_GRAIN = timedelta(hours=1)
 
@@ -40,7 +40,7 @@ def create_worker(username: str, password: str, **attributes: Any) -> Worker:
     user = new_account(username, password)
     with transaction.atomic():
         user.save()
-        return Worker.objects.create(user=user, **attributes)
+        return workers.create(user=user, **attributes)
 
 
 def add_key(requester: Requester, label: str = "") -> AccessKey:

@@ -12,7 +12,6 @@ from marketplace.rules import limits
 from marketplace.rules.errors import (
     ParameterValidationError,
     TokenAlreadyProcessed,
-    WorkerDoesNotExist,
     WorkerNotRecent,
 )
 from marketplace.rules.fees import bonus_fee
@@ -74,8 +73,6 @@ def _pay(
 
 def _check_worker(requester: Requester, worker_id: str, assignment: Assignment, now: datetime) -> None:
     if assignment.worker.worker_id != worker_id:
-        if not Worker.objects.filter(worker_id=worker_id).exists():
-            raise WorkerDoesNotExist(worker_id)
         raise ParameterValidationError(
             f"Assignment {assignment.assignment_id} was not submitted by worker {worker_id}; "
             "a bonus goes to the worker of the assignment."

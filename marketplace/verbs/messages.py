@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 
 from marketplace.models import Assignment, Letter, Message, Requester, Worker
 from marketplace.rules import limits
@@ -91,22 +91,15 @@ def notify(
         )
     limits.check_length("Subject", subject, SUBJECT, blank=False)
     limits.check_length("MessageText", text, TEXT, blank=False)
-    known = {worker.worker_id: worker for worker in Worker.objects.filter(worker_id__in=asked, erased_at=None)}
-    judged = set(
-        Assignment.objects.filter(
-            worker__in=known.values(), hit__requester=requester, status__in=("Approved", "Rejected")
-        ).values_list("worker_id", flat=True)
+    judged = Assignment.objects.filter(
+        worker=OuterRef("pk"), hit__requester=requester, status__in=("Approved", "Rejected")
     )
-    reached = [known[name] for name in asked if name in known and known[name].pk in judged]
+    reached = list(Worker.objects.filter(Exists(judged), worker_id__in=asked, erased_at=None))
     if reached:
         send_to_all(reached, sender=requester, subject=subject, text=text, now=now)
-    return [(name, _why_not(name, known)) for name in asked if name not in known or known[name].pk not in judged]
-
-
-def _why_not(worker_id: str, known: dict[str, Worker]) -> str:
-    if worker_id not in known:
-        return f"Worker {worker_id} does not exist."
-    return f"Worker {worker_id} has no work that you have approved or rejected."
+    # In the same words where there is no such worker: a requester learns of its own workers alone.
+    strangers = [name for name in asked if name not in {worker.worker_id for worker in reached}]
+    return [(name, f"Worker {name} has no work that you have approved or rejected.") for name in strangers]
 
 
 def _lock_inbox(worker: Worker) -> None:

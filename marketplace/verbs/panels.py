@@ -7,16 +7,20 @@ that have no password; a panel with a secret asks for a signature besides.
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+from django.utils.crypto import constant_time_compare, salted_hmac
 
-from marketplace.models import HitType, Panel, PanelEntry, Worker
+from marketplace.models import Assignment, HitType, Panel, PanelEntry, Worker
 from marketplace.rules import limits
 from marketplace.rules import panels as rules
 from marketplace.rules.errors import AlreadyDone, JoinRefused, PanelDone, ParameterValidationError
 from marketplace.rules.sentences import Sentence
+from marketplace.verbs import workers
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
 _OUTSIDE_ID = 200
@@ -38,6 +42,7 @@ def make_panel(
     visit_parameter: str = "SESSION_ID",
     hit_type: HitType | None = None,
     finish_after: int | None = None,
+    counts_approved: bool = True,
     country: str = "",
     signed: bool = False,
 ) -> Panel:
@@ -63,6 +68,7 @@ def make_panel(
         screened_out_url=_return_address("The screened-out address", screened_out_url) if screened_out_url else "",
         hit_type=hit_type,
         finish_after=finish_after,
+        counts_approved=counts_approved,
         country=country,
         secret=secrets.token_urlsafe(32) if signed else "",
         created_at=now,
@@ -120,14 +126,25 @@ def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
     return entries.filter(panel=panel, outside_id=outside_id).first()
 
 
-def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: datetime, visit: str = "") -> PanelEntry:
+def enter(
+    panel: Panel,
+    outside_id: str,
+    parameters: Mapping[str, str],
+    now: datetime,
+    visit: str = "",
+    browser: str = "",
+) -> PanelEntry:
     """The person's entry, made at the first visit; parameters of a later visit replace those from before.
 
     A visit begins with the id of one that never came before (`visit`, from `check_link`) or, for a person whose links
     carry none, after the person has finished. What the panel asks for is counted from there. The link of an earlier
     visit changes nothing of the present one.
 
-    Raises JoinRefused when a new person comes to a closed panel, or somebody's account is no panel account any more.
+    `browser` is the secret of the browser's cookie: where links are not signed, an id is let in from the first browser
+    alone, until `release_browser`, for whoever knows an id could write it into a link.
+
+    Raises JoinRefused when a new person comes to a closed panel, somebody's account is no panel account any more, or
+    the id came from another browser before.
     """
     entry = find_entry(panel, outside_id) or _join(panel, outside_id, now)
     user = entry.worker.user
@@ -140,7 +157,11 @@ def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: dat
         entry.worker.submitted_count = (
             Worker.objects.select_for_update(no_key=True).get(pk=entry.worker_id).submitted_count
         )
-        entry.refresh_from_db(fields=["visits", "parameters", "came_at", "submitted_before", "finished_at"])
+        entry.refresh_from_db(
+            fields=["visits", "parameters", "came_at", "submitted_before", "finished_at", "browser_key"]
+        )
+        if not panel.secret:
+            _bind(entry, browser)
         known, begins = _known_visits(entry), _begins_visit(entry, visit)
         if begins:
             entry.came_at, entry.submitted_before = now, entry.worker.submitted_count
@@ -149,8 +170,25 @@ def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: dat
         if visit and visit not in entry.visits:
             entry.visits = [*(one for one in known if one != visit), visit][-_MOST_VISITS:]
         entry.last_seen_at = now
-        entry.save(update_fields=["visits", "came_at", "submitted_before", "parameters", "last_seen_at"])
+        entry.save(update_fields=["visits", "came_at", "submitted_before", "parameters", "last_seen_at", "browser_key"])
     return entry
+
+
+def _bind(entry: PanelEntry, browser: str) -> None:
+    key = salted_hmac("panel browser", f"{entry.panel_id}\n{browser}", algorithm="sha256").hexdigest()
+    if entry.browser_key and not constant_time_compare(entry.browser_key, key):
+        raise JoinRefused(
+            Sentence(
+                "This ID came from another browser before, and only that one is let in. Go on there. If you cannot, "
+                "ask those who invited you to let another browser in."
+            )
+        )
+    entry.browser_key = key
+
+
+def release_browser(panel: Panel, outside_id: str) -> bool:
+    """Let the next browser in that comes with this id; whether there is such a person."""
+    return PanelEntry.objects.filter(panel=panel, outside_id=outside_id).update(browser_key="") == 1
 
 
 def _begins_visit(entry: PanelEntry, visit: str) -> bool:
@@ -177,7 +215,7 @@ def _join(panel: Panel, outside_id: str, now: datetime) -> PanelEntry:
         with transaction.atomic():
             # Without a password there is no other way in than the link.
             user = get_user_model().objects.create_user(username=f"panel-{secrets.token_hex(6)}", password=None)
-            worker = Worker.objects.create(user=user, country=panel.country)
+            worker = workers.create(user=user, country=panel.country)
             return PanelEntry.objects.create(
                 panel=panel, worker=worker, outside_id=outside_id, consented_at=now, last_seen_at=now
             )
@@ -194,18 +232,49 @@ def submitted(entry: PanelEntry) -> int:
     return max(0, entry.worker.submitted_count - entry.submitted_before)
 
 
+@dataclass(frozen=True)
+class Progress:
+    """HITs since the visit began: those that count for the completion, and those whose requester has not decided."""
+
+    counted: int
+    waiting: int = 0
+
+
+def count(entry: PanelEntry) -> Progress:
+    done = submitted(entry)
+    if not entry.panel.counts_approved or not done:
+        return Progress(done)
+    since = entry.came_at or entry.consented_at
+    of_visit = Assignment.objects.filter(worker=entry.worker_id, submitted_at__gte=since)
+    found = of_visit.aggregate(
+        waiting=Count("pk", filter=Q(status=Assignment.Status.SUBMITTED)),
+        rejected=Count("pk", filter=Q(status=Assignment.Status.REJECTED)),
+    )
+    return Progress(max(0, done - found["waiting"] - found["rejected"]), found["waiting"])
+
+
 def is_done(entry: PanelEntry) -> bool:
-    """Whether the person has submitted as many HITs as the panel asked for."""
-    return entry.panel.finish_after is not None and submitted(entry) >= entry.panel.finish_after
+    """Whether as many HITs count as the panel asked for."""
+    return entry.panel.finish_after is not None and count(entry).counted >= entry.panel.finish_after
+
+
+def is_being_checked(entry: PanelEntry) -> bool:
+    """Whether the person has submitted enough, and all that is missing is the decision of requesters."""
+    now, wanted = count(entry), entry.panel.finish_after
+    return wanted is not None and now.counted < wanted <= now.counted + now.waiting
 
 
 def check_wanted(worker: Worker, in_hand: int) -> None:
-    """Raises PanelDone for a worker, locked, whose panel asked for no more than was submitted and is in hand."""
+    """Raises PanelDone for a worker, locked, whose panel asked for no more than was submitted and is in hand.
+
+    What was rejected where approved HITs count is to be made up for.
+    """
     entry: PanelEntry | None = getattr(worker, "panel_entry", None)
     if entry is None or entry.panel.finish_after is None:
         return
     entry.worker = worker
-    if submitted(entry) + in_hand >= entry.panel.finish_after:
+    now = count(entry)
+    if now.counted + now.waiting + in_hand >= entry.panel.finish_after:
         raise PanelDone(entry.panel.name, entry.panel.finish_after, in_hand)
 
 
@@ -215,7 +284,11 @@ def stops_early(entry: PanelEntry) -> bool:
 
 
 def finish(entry: PanelEntry, now: datetime) -> str:
-    """The address to go to: of completion, written down; for who stops early, the screened-out one, if any."""
+    """The address to go to: of completion, written down; for who stops early, the screened-out one, if any. Nowhere
+    while the person waits for decisions: the panel's link leads back.
+    """
+    if is_being_checked(entry):
+        return ""
     if stops_early(entry):
         return screened_out_address(entry.panel, entry.outside_id, entry.parameters)
     if not _has_finished(entry):

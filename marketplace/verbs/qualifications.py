@@ -7,6 +7,7 @@ holds the type's lock, so that nothing is added to one that is just being remove
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
@@ -31,11 +32,10 @@ from marketplace.rules.errors import (
     QualificationDoesNotExist,
     QualificationTypeAlreadyExists,
     QualificationTypeDoesNotExist,
-    WorkerDoesNotExist,
 )
 from marketplace.rules.qualifications import Requirement
 from marketplace.rules.questions.forms import parse_form
-from marketplace.verbs import messages
+from marketplace.verbs import messages, workers
 
 
 def install_system_types() -> None:
@@ -325,12 +325,15 @@ def note_all_requirements() -> None:
 def grant(
     requester: Requester, type_id: str, worker_id: str, now: datetime, value: int = 1, notify: bool = False
 ) -> Qualification:
-    """Give a worker a qualification, or a new value for one that the worker holds; requests stay as they are."""
+    """Give a worker a qualification, or a new value for one that the worker holds; requests stay as they are.
+
+    A requester does not learn which ids there are: for one that nobody has it is kept, and held once somebody has it.
+    """
     with transaction.atomic():
         kind = owned_type(requester, type_id, lock=True)
-        worker = _locked_worker(worker_id)
-        qualification = give(kind, worker, value, now)
-        if notify:
+        who = workers.by_id(worker_id, lock=True)
+        qualification = _write(kind, who, value, now)
+        if notify and (worker := who["worker"]):
             text = f"You now hold “{kind.name}” with the value {value:,}.\n\n{kind.description}"
             messages.send(worker, sender=requester, subject=f"Qualification: {kind.name}", text=text, now=now)
     return qualification
@@ -338,9 +341,13 @@ def grant(
 
 def give(kind: QualificationType, worker: Worker, value: int, now: datetime) -> Qualification:
     """Write a qualification, type and worker being locked; a value from before is replaced."""
+    return _write(kind, {"worker": worker}, value, now)
+
+
+def _write(kind: QualificationType, who: Mapping[str, Any], value: int, now: datetime) -> Qualification:
     qualification, _ = Qualification.objects.update_or_create(
         type=kind,
-        worker=worker,
+        **who,
         defaults={
             "integer_value": value,
             "status": Qualification.Status.GRANTED,
@@ -356,14 +363,14 @@ def revoke(requester: Requester, type_id: str, worker_id: str, now: datetime, re
     limits.check_length("Reason", reason, limits.FEEDBACK)
     with transaction.atomic():
         kind = owned_type(requester, type_id)
-        worker = _locked_worker(worker_id)
-        held = Qualification.objects.filter(type=kind, worker=worker)
+        who = workers.by_id(worker_id, lock=True)
+        held = Qualification.objects.filter(type=kind, **who)
         granted = held.filter(status=Qualification.Status.GRANTED)
         if not granted.update(status=Qualification.Status.REVOKED, reason=reason):
             if held.exists():
                 raise InvalidQualificationState(Qualification.Status.REVOKED)
             raise QualificationDoesNotExist(type_id, worker_id)
-        if reason.strip():
+        if reason.strip() and (worker := who["worker"]):
             text = f"You no longer hold “{kind.name}”. The requester gave this reason:\n\n{reason}"
             messages.send(worker, sender=requester, subject=f"Qualification ended: {kind.name}", text=text, now=now)
 
@@ -371,7 +378,8 @@ def revoke(requester: Requester, type_id: str, worker_id: str, now: datetime, re
 def score(requester: Requester, type_id: str, worker_id: str) -> Qualification:
     """The granted qualification of a worker; raises when it was never granted or is revoked."""
     kind = owned_type(requester, type_id)
-    held = Qualification.objects.filter(type=kind, worker__worker_id=worker_id).select_related("type", "worker").first()
+    rows = Qualification.objects.select_related("type", "worker")
+    held = rows.filter(type=kind, **workers.by_id(worker_id)).first()
     if held is None:
         raise QualificationDoesNotExist(type_id, worker_id)
     if held.status != Qualification.Status.GRANTED:
@@ -416,10 +424,3 @@ def explain(requirement: Requirement, names: Mapping[str, str] | None = None) ->
     if type_id in rules.SYSTEM_TYPES:
         return rules.explain(requirement)
     return rules.explain(requirement, (names or type_names([requirement])).get(type_id))
-
-
-def _locked_worker(worker_id: str) -> Worker:
-    worker = Worker.objects.select_for_update(no_key=True).filter(worker_id=worker_id).first()
-    if worker is None:
-        raise WorkerDoesNotExist(worker_id)
-    return worker

@@ -17,11 +17,9 @@ from django.http import HttpRequest
 
 from marketplace.models import AccessKey, Requester
 from marketplace.rules.errors import InvalidSignature, MissingAuthenticationToken, UnrecognizedClient
+from marketplace.rules.pool_links import REGION, SERVICE
 from marketplace.verbs import accounts
 
-SERVICE = "mturk-requester"
-# The service had this one only.
-REGION = "us-east-1"
 CLOCK_SKEW = timedelta(minutes=15)
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/\s,]{1,128})/(?P<date>\d{8})/(?P<region>[\w-]{1,40})/"
@@ -48,10 +46,12 @@ def caller(request: HttpRequest, now: datetime) -> Requester:
 
     `now` is the time on the machine's own clock. A signed call may be sent again while its signature is
     fresh: two equal calls within one second carry the same signature, so the second cannot be told from a
-    copy. With MARKETPLACE_ACCEPT_ANY_KEY signatures are not looked at, and a new key makes a new requester.
+    copy. With MARKETPLACE_ACCEPT_ANY_KEY signatures are not looked at, and a new key makes a new requester;
+    service and region must be right there too, so that what works there works on a server.
     """
     claim = _claim(request)
     _check_host(request)
+    _check_scope(claim)
     key = AccessKey.objects.filter(access_key_id=claim.access_key_id).select_related("requester").first()
     # A key that was revoked stays refused, also where new ones are welcome.
     if (key is None and not settings.MARKETPLACE_ACCEPT_ANY_KEY) or (key is not None and not key.active):
@@ -97,7 +97,8 @@ def _welcome(access_key_id: str, now: datetime) -> Requester:
 def _verify(request: HttpRequest, claim: Claim, secret: str, now: datetime) -> None:
     stamp = request.headers.get("X-Amz-Date", "")
     _check_clock(stamp, now)
-    _check_scope(claim, stamp)
+    if claim.date != stamp[:8]:
+        raise InvalidSignature("The date in the Credential does not match that of X-Amz-Date.")
     _check_coverage(request, claim)
     signed = AWSRequest(
         method="POST",
@@ -136,13 +137,11 @@ def _check_clock(stamp: str, now: datetime) -> None:
         )
 
 
-def _check_scope(claim: Claim, stamp: str) -> None:
+def _check_scope(claim: Claim) -> None:
     if claim.service != SERVICE:
         raise InvalidSignature(f"Credential should be scoped to correct service: '{SERVICE}'.")
     if claim.region != REGION:
         raise InvalidSignature(f"Credential should be scoped to a valid region, not '{claim.region}': use '{REGION}'.")
-    if claim.date != stamp[:8]:
-        raise InvalidSignature("The date in the Credential does not match that of X-Amz-Date.")
 
 
 def _check_coverage(request: HttpRequest, claim: Claim) -> None:

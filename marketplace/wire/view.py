@@ -9,12 +9,14 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
+from common import full_disk
 from marketplace import operations
 from marketplace.operations import staleness
 from marketplace.rules.errors import (
     MarketplaceError,
     SerializationException,
     ServiceFault,
+    ServiceUnavailable,
     UnknownOperationException,
 )
 from marketplace.verbs import clock
@@ -25,7 +27,9 @@ log = logging.getLogger(__name__)
 
 
 def answer(request: HttpRequest) -> HttpResponse:
-    """Answer one call. Every refusal becomes a protocol error; a crash becomes a ServiceFault (500)."""
+    """Answer one call. Every refusal becomes a protocol error; a crash becomes a ServiceFault (500), and on a full disk
+    ServiceUnavailable (503): clients try either again.
+    """
     try:
         return _response(200, _perform(request))
     except MarketplaceError as error:
@@ -35,8 +39,10 @@ def answer(request: HttpRequest) -> HttpResponse:
         return _refusal(SerializationException("The request is too large."))
     except UnreadablePostError:
         return _refusal(SerializationException("The request ended before its body did."))
-    except Exception:
+    except Exception as error:
         log.exception("The call %s failed.", request.headers.get("X-Amz-Target", ""))
+        if full_disk.is_full(error):
+            return _refusal(ServiceUnavailable("The disk of the service is full or broken. Try it again later."))
         return _refusal(ServiceFault("The service failed to answer this call. Try it again."))
 
 

@@ -1,4 +1,5 @@
-// The helper functions that task pages for Mechanical Turk call, written anew. They read the address of the frame.
+// The helper functions that task pages for Mechanical Turk call, written anew. Every page has them: templates of the
+// requester site called them without naming the file.
 "use strict";
 
 function turkGetParam(name, defaultValue) {
@@ -10,9 +11,10 @@ function turkGetSubmitToHost() {
   return turkGetParam("turkSubmitTo", "");
 }
 
-// Fills the field of the form from the address. In a preview the page's submit button says why it is off.
+// Fills the field of the form. In a preview the page's submit button says why it is off.
 function turkSetAssignmentID(formName, buttonName) {
-  const id = turkGetParam("assignmentId", "");
+  const ours = document.querySelector("script[data-assignment-id]");
+  const id = (ours && ours.dataset.assignmentId) || turkGetParam("assignmentId", "");
   const form = document.getElementById(formName || "mturk_form") || document.forms[formName || "mturk_form"] || document.forms[0];
   if (form) {
     let field = form.elements.namedItem("assignmentId");
@@ -26,7 +28,6 @@ function turkSetAssignmentID(formName, buttonName) {
   }
   const button = document.getElementById(buttonName || "submitButton");
   if (button && id === "ASSIGNMENT_ID_NOT_AVAILABLE") {
-    const ours = document.querySelector("script[data-accept-first]");
     const says = (ours && ours.dataset.acceptFirst) || "Accept the HIT to submit";
     button.disabled = true;
     if ("value" in button && button.tagName === "INPUT") button.value = says;

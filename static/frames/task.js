@@ -104,7 +104,8 @@
   }
 
   function fill(form, name, value) {
-    let field = form.querySelector(`input[name=${name}]`);
+    // A field may stand beside its form.
+    let field = [...document.querySelectorAll(`input[name=${name}]`)].find((one) => one.form === form);
     if (!field) {
       field = document.createElement("input");
       field.type = "hidden";
@@ -142,6 +143,22 @@
     return send.call(this);
   };
 
+  // Many pages begin their work when everything is loaded. A picture whose address never answers would keep them from it.
+  const LONGEST_WAIT = 8000; // milliseconds
+  let stopped = false;
+
+  function stopWaiting() {
+    if (document.readyState === "complete") return;
+    Object.defineProperty(document, "readyState", { configurable: true, get: () => "complete" });
+    document.dispatchEvent(new Event("readystatechange"));
+    window.dispatchEvent(new Event("load"));
+    stopped = true;
+  }
+
+  for (const [target, name] of [[window, "load"], [document, "readystatechange"]]) {
+    target.addEventListener(name, (event) => stopped && event.stopImmediatePropagation(), true);
+  }
+
   function switchOff(button) {
     const form = button.form;
     if (!form || button.disabled || !isSubmit(form.getAttribute("action") || "")) return;
@@ -156,5 +173,6 @@
     for (const button of document.querySelectorAll("input[type=submit], input[type=image], button:not([type=button], [type=reset])")) switchOff(button);
   }
   document.addEventListener("DOMContentLoaded", setUp);
+  document.addEventListener("DOMContentLoaded", () => setTimeout(stopWaiting, LONGEST_WAIT));
   document.addEventListener("all-crowd-elements-ready", setUp);
 })();

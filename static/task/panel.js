@@ -58,15 +58,22 @@
     return phrase(more, { count: below });
   }
 
+  // Where the row of the button sticks, only the panel's padding is below the last answer.
+  function answersEnd() {
+    if (flows() || !sticking([closing])) return Infinity;
+    return [...panel.querySelectorAll(".question > *")].findLast((part) => part.offsetParent).getBoundingClientRect().bottom;
+  }
+
   function tell() {
     const bottom = panel.getBoundingClientRect().bottom, end = flows() ? Math.min(bottom, innerHeight) : bottom;
     sign.hidden = false; // else it has no height
     // The sign is never over the button: it goes when the row of the button comes.
     const left = flows() ? narrow.matches && closing.getBoundingClientRect().top + sign.offsetHeight - innerHeight
       : panel.scrollHeight - panel.clientHeight - panel.scrollTop;
-    sign.hidden = left <= SLACK;
+    const edge = end - sticking([closing]);
+    sign.hidden = left <= SLACK || answersEnd() <= edge + SLACK;
     if (sign.hidden) return;
-    const line = end - sticking([closing]) - sign.offsetHeight, all = counted();
+    const line = edge - sign.offsetHeight, all = counted();
     const below = all.filter((one) => one.getBoundingClientRect().bottom > line + SLACK);
     next = below[0];
     sign.textContent = said(below.length, all[0]?.matches(":not(.choice)"));

@@ -1,15 +1,16 @@
 """`make bench`: import, publication and pages with 20,000 items, on PostgreSQL with the whole stack running.
 
 Times on one machine wobble; so the pages are compared with their own time in a small project in the same run: with so
-many items that the lists of both are full. BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
-Then the calls of a job, counted by the marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs:
-tests.benchmarks.market; rules and releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; choosing
-incorrect answers for as many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
-tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
-results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; who follows
-suggestions: tests.benchmarks.anchoring; how long a phone waits for a task: tests.benchmarks.task_page; review and lists
-of a large stage: tests.benchmarks.reviewing; and the answers of 10,000 HITs that are due at once:
-tests.benchmarks.harvesting.
+many items that the lists of both are full. BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL
+server. Then the calls of a job, counted by the marketplace: tests.benchmarks.calls; the marketplace alone, with many
+more HITs: tests.benchmarks.market; 500 people who answer at once: tests.benchmarks.load; rules and releases of as
+many question sets as Cosmos QA has: tests.benchmarks.cosmos; choosing incorrect answers for as many questions as
+MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries: tests.benchmarks.machine_filtering; methods of
+aggregation beside another library: tests.benchmarks.aggregation; which of them is recommended:
+tests.benchmarks.recommending; results as files: tests.benchmarks.results; who of a crowd is blocked:
+tests.benchmarks.judged_crowd; who follows suggestions: tests.benchmarks.anchoring; how long a phone waits for a task:
+tests.benchmarks.task_page; review and lists of a large stage: tests.benchmarks.reviewing; and the answers of 10,000
+HITs that are due at once: tests.benchmarks.harvesting.
 """
 
 from __future__ import annotations
@@ -40,10 +41,12 @@ def main() -> int:
     for alone in (
         "calls",
         "market",
+        "load",
         "cosmos",
         "filtering",
         "machine_filtering",
         "aggregation",
+        "recommending",
         "results",
         "judged_crowd",
         "anchoring",

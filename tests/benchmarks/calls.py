@@ -54,6 +54,7 @@ class Count:
             "ListReviewableHITs": ceil(self.items / PAGE),
             "ListAssignmentsForHIT": self.items * ceil(self.answers / PAGE),
             "RejectAssignment": self.rejections,
+            "ApproveAssignment": self.items * self.answers - self.rejections,
         }
         object.__setattr__(self, "minimum", {name: number for name, number in fewest.items() if number})
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.names import LONGEST_NAME, name_key, plain_name
+from common.names import LONGEST_NAME, name_fault, name_key, plain_name
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,18 @@ def test_all_spellings_of_a_name_have_one_key(spelling: str) -> None:
     assert name_key(spelling) == "operator"
 
 
-def test_names_that_look_alike_in_other_scripts_are_others() -> None:
-    assert name_key("оperator") != name_key("operator")  # the first letter is Cyrillic
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("lead", ""), ("Жанна", ""), ("жанна.7", ""), ("たなかtaro", ""), ("김민수", ""), ("Ana-María", ""),
+        ("оperator", "several scripts"),  # the first letter is Cyrillic
+        ("lead\u3164", "U+3164"), ("le\u200bad", "U+200B"), ("\u202edael", "U+202E"), ("lead\u115f", "U+115F"),
+        ("асе", "look like Latin"),  # all Cyrillic
+        (".", "dots alone"), ("..", "dots alone"),
+    ],
+)  # fmt: skip
+def test_a_new_name_is_visible_of_one_script_and_more_than_dots(name: str, fault: str) -> None:
+    assert fault in name_fault(name) and bool(fault) == bool(name_fault(name))
 
 
 @given(st.text(max_size=300))

@@ -31,3 +31,11 @@ def test_only_the_complaint_about_nul_characters_is_answered_for_a_view() -> Non
         assert answer is not None and answer.status_code == 400
     assert SITE.process_exception(request, ValueError("another")) is None
     assert SITE.process_exception(request, RuntimeError(told)) is None
+
+
+def test_what_a_database_says_of_a_value_is_the_visitors_and_what_it_says_of_a_statement_ours() -> None:
+    request = RequestFactory().post("/")
+    for state, refused in (("22001", True), ("22003", True), ("22P05", True), ("22012", False)):
+        error = DataError("told")
+        error.__cause__ = type("OfTheDriver", (Exception,), {"pgcode": state})()
+        assert (SITE.process_exception(request, error) is not None) is refused, state

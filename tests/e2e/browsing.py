@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Playwright, sync_playwright
 
-from ops.chromium import ARGUMENTS, whole
+from ops.chromium import whole
 from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import violations
+from tests.browser import launch_options
 
 BLOCKING = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": True}}
 
@@ -26,10 +27,8 @@ def person(playwright: Playwright, folder: Path, **options: Any) -> Iterator[Pag
     preferences.write_text(json.dumps(BLOCKING))
     context: BrowserContext = playwright.chromium.launch_persistent_context(
         str(folder),
-        executable_path=whole(),
         headless=True,
-        args=ARGUMENTS,
-        **{"viewport": {"width": 1280, "height": 800}, **options},
+        **launch_options(whole) | {"viewport": {"width": 1280, "height": 800}} | options,
     )
     context.set_default_timeout(PAGE_MILLISECONDS)
     page = context.pages[0]

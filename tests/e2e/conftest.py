@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from ops.chromium import ARGUMENTS, NoBrowserError, whole
+from ops.chromium import whole
 from ops.ensure_database import drop
 from ops.stack import Stack
 from ops.surroundings import second_database
+from tests.browser import launch_options
 from tests.migrated import bring
 
 # Publishing takes its time on any machine, so that a page that polls sees it under way and a program can die in it.
@@ -53,8 +54,4 @@ def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    try:
-        return {"executable_path": whole(), "args": ARGUMENTS}
-    except NoBrowserError as error:
-        complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        complain(str(error))
+    return launch_options(whole)

@@ -78,7 +78,7 @@ LIKELY: dict[str, tuple[Any, ...]] = {
         "00000000000000000060",
     ),
     "PolicyName": ("SimplePlurality/2011-09-01", "ScoreMyKnownAnswers/2011-09-01"),
-    "Version": ("2014-08-15",),
+    "Version": ("2006-05-05", "2014-08-15"),
     "Destination": (
         "arn:aws:sns:us-east-1:1:t",
         "https://sqs.us-east-1.amazonaws.com/123456789012/q",

@@ -20,7 +20,7 @@ import pytest
 from ops import ensure_database, run_tests
 from ops.healthy import answers
 from ops.programs import programs
-from ops.stack import Stack, session_members
+from ops.stack import Stack, _is_free, session_members
 from ops.surroundings import ROOT, Ports, StackError, whole_environment
 from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, until
 
@@ -158,6 +158,21 @@ def test_nothing_outlives_a_launcher_that_is_killed(folder: Path) -> None:
         launcher.send(signal.SIGKILL)
         launcher.wait()
         until(lambda: session_members(session) == [], "every process has ended")
+
+
+def test_a_start_ends_what_a_killed_one_left_and_is_not_refused(folder: Path) -> None:
+    launcher = Launcher(folder)
+    with launched(launcher, until_said="Starting"):
+        until(lambda: launcher.has_program("broker") and not _is_free(launcher.ports.broker), "the broker listens")
+        session = launcher.pid("supervisord")
+        # It would not end by itself, as a program that is busy for a while.
+        os.kill(launcher.pid("broker"), signal.SIGSTOP)
+        launcher.send(signal.SIGKILL)
+        os.kill(session, signal.SIGKILL)
+        launcher.wait()
+        assert session_members(session)
+        launcher.start(until_said="Starting")
+        assert session_members(session) == []
 
 
 def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:

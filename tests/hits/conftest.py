@@ -19,9 +19,10 @@ from hits import queue
 from tests.calm import calm
 from tests.hits.broker import broker, own_broker
 from tests.hits.market import market, marketplace
+from tests.hits.strangers import stranger_refused
 from tests.quick_flush import quick_flush
 
-__all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush"]
+__all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush", "stranger_refused"]
 
 
 @pytest.fixture(scope="session")

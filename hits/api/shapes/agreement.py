@@ -19,7 +19,8 @@ class AgreementShape(Shape):
         child=serializers.DictField(),
         help_text="Of each unit its level, its figures with 95 % intervals or why they are not defined, the confusion "
         "of its labels, the items that divide the workers, the workers who differ most, and what each method of "
-        "aggregation makes of it.",
+        "aggregation makes of it, what it assumes, warnings where the answers contradict that, and which is "
+        "recommended.",
     )
     texts = serializers.DictField(
         help_text="Of each unit the labels that are keys of choices, with their texts; without those that differ from "

@@ -209,7 +209,13 @@ class AnswerShape(Shape):
     feedback = serializers.CharField()
     accepted_at = serializers.DateTimeField()
     submitted_at = serializers.DateTimeField()
-    auto_approval_at = serializers.DateTimeField(allow_null=True)
+    auto_approval_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the marketplace approves it by itself."
+    )
+    approve_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="It did not pass the check, and is approved then unless you decide; null: not by time.",
+    )
     seconds = serializers.FloatField(allow_null=True, help_text="Null where a file of results does not say.")
     answer = serializers.DictField(help_text="Form field to value, as the worker posted it.")
     problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")

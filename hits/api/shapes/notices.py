@@ -54,3 +54,7 @@ class NewAddress(Shape):
     email = serializers.EmailField(
         allow_blank=True, max_length=254, help_text="A link is sent there first. Empty: no notices by e-mail."
     )
+    password = serializers.CharField(max_length=1000, trim_whitespace=False, help_text="Your present password.")
+    code = serializers.CharField(
+        max_length=40, required=False, default="", allow_blank=True, help_text="Where you have a second factor."
+    )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.validators import MaxLengthValidator
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from hits.api.paging import PageQuery
@@ -10,6 +13,9 @@ from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, StateField, Usernam
 from hits.formats.payments import LONGEST_REASON
 from hits.models import Bonus, Compensation
 from hits.models import BonusFile as BonusFileRow
+
+# Of a file in a list of files.
+LISTED_FAULTS = 10
 
 
 class FaultShape(Shape):
@@ -52,6 +58,16 @@ class BonusFileRowShape(Shape):
     total = MoneyField(source="quote.total", default=None, allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField(), source="quote.warnings", default=list)
     order = serializers.IntegerField(source="order_id", allow_null=True)
+
+
+class ListedBonusFileShape(BonusFileRowShape):
+    faults = serializers.SerializerMethodField(  # type: ignore[assignment]
+        help_text=f"The first {LISTED_FAULTS}; bonus-files/{{id}}/ has the first 1,000. With any, nothing is paid."
+    )
+
+    @extend_schema_field(FaultShape(many=True))
+    def get_faults(self, row: BonusFileRow) -> list[dict[str, Any]]:
+        return list(row.faults[:LISTED_FAULTS])
 
 
 class PaymentConfirmation(Shape):

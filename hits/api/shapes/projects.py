@@ -12,6 +12,7 @@ from hits.api.shapes.base import MoneyField, Shape
 from hits.api.shapes.computations import OptionShape
 from hits.api.shapes.stages import StageShape
 from hits.domain.plugins import faults_of
+from hits.domain.project_rows import check_visible
 from hits.flow.setup import project_files
 from hits.models import Membership, Project, Stage
 from hits.models.budget_requests import LONGEST_REASON
@@ -64,7 +65,7 @@ class AccountShape(Shape):
 
 
 class NewProject(Shape):
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=120, validators=[check_visible])
     recipe = serializers.CharField(max_length=60, required=False)
     recipe_file = serializers.CharField(
         required=False,
@@ -88,7 +89,7 @@ class NewProject(Shape):
 
 
 class NewClone(Shape):
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=120, validators=[check_visible])
     budget = MoneyField()
     items = serializers.BooleanField(default=False, help_text="What was imported comes with it; answers never do.")
 

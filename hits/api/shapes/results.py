@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from hits.api.shapes.base import Shape
-from hits.api.shapes.uploads import LONGEST_MAPPING, MappingField
+from hits.api.shapes.uploads import LONGEST_MAPPING, MappingField, TextFile
 from hits.domain.results_forms import KINDS
 from hits.flow.data import exporting
 
@@ -30,8 +30,7 @@ class ResultsQuery(serializers.Serializer):
     )
 
 
-class NewResults(Shape):
-    file = serializers.FileField()
+class NewResults(TextFile):
     mapping = MappingField(
         required=False,
         max_length=LONGEST_MAPPING,
@@ -40,12 +39,7 @@ class NewResults(Shape):
     )
 
 
-class ResultsFile(Shape):
-    file = serializers.FileField()
-
-
-class NewResultsForm(Shape):
-    file = serializers.FileField()
+class NewResultsForm(TextFile):
     kinds = MappingField(
         required=False,
         max_length=LONGEST_MAPPING,

@@ -71,6 +71,9 @@ class StageShape(Shape):
     enough = serializers.CharField(help_text="A condition in the language of vote rules.")
     approval = StateField(Stage.Approval)
     auto_approval_seconds = serializers.IntegerField()
+    unchecked_answers = serializers.IntegerField(
+        help_text="Of one worker, so many answers that did not pass are approved by time; further ones wait for you."
+    )
     assignment_seconds = serializers.IntegerField()
     lifetime_seconds = serializers.IntegerField()
     expected_seconds = serializers.IntegerField(
@@ -150,6 +153,7 @@ class StageValues(Shape):
     lifetime_seconds = _setting(serializers.IntegerField)
     approval = _setting(serializers.CharField, help_text="automatic or review.")
     auto_approval_seconds = _setting(serializers.IntegerField)
+    unchecked_answers = _setting(serializers.IntegerField)
     hit_title = _setting(serializers.CharField)
     hit_description = _setting(serializers.CharField)
     keywords = _setting(serializers.CharField, allow_blank=True)

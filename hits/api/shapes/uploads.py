@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from hits.api.shapes.base import Shape, UsernameField
 from hits.api.shapes.payments import FaultShape
+from hits.formats.encodings import ENCODINGS
 from hits.formats.reading import MOST_COLUMNS
 from hits.formats.rows import LONGEST_NAME
 
@@ -40,8 +41,19 @@ def _pairs(given: Any) -> list[tuple[str, list[Any]]]:
     return [(name, column if isinstance(column, list) else [column]) for name, column in given]
 
 
-class NewUpload(Shape):
+class TextFile(Shape):
     file = serializers.FileField()
+    encoding = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=40,
+        help_text=f"Of a file of text that is not UTF-8: {', '.join(ENCODINGS)}. Without it such a file is refused "
+        "with a guess.",
+    )
+
+
+class NewUpload(TextFile):
     origin = serializers.ChoiceField(["public", "crawled"], default="public")
     mapping = MappingField(
         required=False,
@@ -49,10 +61,6 @@ class NewUpload(Shape):
         help_text='Of a table: the column by field, as a JSON object such as {"text": "passage"}. '
         "A field that it does not name is read as last time or by its name; an empty column leaves it out.",
     )
-
-
-class TableFile(Shape):
-    file = serializers.FileField()
 
 
 class TableFieldShape(Shape):
@@ -93,6 +101,7 @@ class UploadShape(Shape):
     done = serializers.IntegerField(help_text="Documents, or files of media, read so far.")
     total = serializers.IntegerField()
     items = serializers.IntegerField(help_text="Items, files of media, or answers, that came in.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What of the file was not read, and why.")
     fault_count = serializers.IntegerField()
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Prefetch, prefetch_related_objects
 from django.shortcuts import get_object_or_404
 from rest_framework import status
@@ -16,10 +18,11 @@ from hits.api.shapes.suggestions import GivenPriorities, PrioritizedShape
 from hits.domain import answer_lists, item_lists, text_evidence
 from hits.domain.answer_lists import AnswerFilter
 from hits.domain.item_lists import ItemFilter
+from hits.domain.keyset import Page
 from hits.flow.people import reviewing
 from hits.flow.pipeline import prioritizing
 from hits.formats.item_values import Place, PriorityRow
-from hits.models import Block, Document, Verdict
+from hits.models import Assignment, Block, Document, Item, Verdict
 
 TAG = "Items and answers"
 
@@ -38,11 +41,16 @@ class Items(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         given = asked(request, shapes.ItemQuery)
-        places = {"after": given.pop("after"), "size": given.pop("limit")}
-        found = item_lists.page(self.stage, ItemFilter(**given), **places)
-        standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
-        prefetch_related_objects(found.rows, standing, Prefetch("document", Document.objects.defer("data")))
-        return listed(request, found, shapes.ItemShape, confidences=item_lists.confidences(self.stage, found.rows))
+        places = {name: given.pop(name) for name in ("after", "limit")}
+        wanted = ItemFilter(**given)
+
+        def load(after: str | None, size: int) -> tuple[Page[Item], dict[str, Any]]:
+            found = item_lists.page(self.stage, wanted, after=after, size=size)
+            standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
+            prefetch_related_objects(found.rows, standing, Prefetch("document", Document.objects.defer("data")))
+            return found, {"confidences": item_lists.confidences(self.stage, found.rows)}
+
+        return listed(request, shapes.ItemShape, load, **places)
 
     @operation(
         "items_prioritize",
@@ -94,14 +102,18 @@ class Answers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         given = asked(request, shapes.AnswerQuery)
-        places = {"after": given.pop("after"), "size": given.pop("limit")}
-        found = answer_lists.page(self.stage, AnswerFilter(**given), **places)
-        prefetch_related_objects(
-            found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions", "terms"
-        )
-        blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
-        evidence = text_evidence.of_answers(self.stage, found.rows)
-        return listed(request, found, shapes.AnswerShape, blocked=blocked, evidence=evidence)
+        places = {name: given.pop(name) for name in ("after", "limit")}
+        wanted = AnswerFilter(**given)
+
+        def load(after: str | None, size: int) -> tuple[Page[Assignment], dict[str, Any]]:
+            found = answer_lists.page(self.stage, wanted, after=after, size=size)
+            prefetch_related_objects(
+                found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions", "terms"
+            )
+            blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
+            return found, {"blocked": blocked, "evidence": text_evidence.of_answers(self.stage, found.rows)}
+
+        return listed(request, shapes.AnswerShape, load, **places)
 
 
 class Approve(StageView):

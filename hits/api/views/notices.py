@@ -13,6 +13,7 @@ from hits.api.paging import asked, page, page_of
 from hits.api.shapes import notices as shapes
 from hits.domain import notices
 from hits.flow.setup import notice_addresses, noticing
+from hits.sign_in import confirm_owner
 
 TAG = "Notices"
 
@@ -77,11 +78,12 @@ class Address(LeadView):
         tag=TAG,
         takes=shapes.NewAddress,
         answer=Started,
-        refuses=[409],
+        refuses=[403, 409, 429],
     )
     def post(self, request: Request) -> Response:
         given = shapes.NewAddress(data=request.data)
         given.is_valid(raise_exception=True)
+        confirm_owner(self.user, given.validated_data["password"], given.validated_data["code"])
         address = given.validated_data["email"]
         if not address:
             notice_addresses.remove(self.user)

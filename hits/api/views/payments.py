@@ -138,11 +138,11 @@ class BonusFiles(ProjectView):
         "The large files of bonuses that were sent in",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(shapes.BonusFileRowShape),
+        answer=page_of(shapes.ListedBonusFileShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.bonus_files.all(), shapes.BonusFileRowShape)
+        return page(request, self.project.bonus_files.all(), shapes.ListedBonusFileShape)
 
     @operation(
         "bonus_files_create",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
@@ -14,8 +16,8 @@ from rest_framework.response import Response
 from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, operation
 from hits.api.shapes import results as shapes
-from hits.api.shapes.uploads import UploadDetailShape
-from hits.api.views.uploads import refuse_large_file
+from hits.api.shapes.uploads import TextFile, UploadDetailShape
+from hits.api.views.uploads import refuse_large_file, text_sent
 from hits.domain import results_forms
 from hits.domain.imported_results import shown
 from hits.flow.data import exporting, removing
@@ -52,10 +54,9 @@ class StageResults(StageView):
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.NewResults(data=request.data)
         given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        importing.check_size(file.size)
+        content, name = text_sent(given.validated_data), given.validated_data["file"].name
         pairs = given.validated_data.get("mapping", ())
-        upload = importing.create_results_upload(self.stage, file.name, file.read(), self.user, pairs)
+        upload = importing.create_results_upload(self.stage, name, content, self.user, pairs)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
@@ -72,16 +73,15 @@ class ResultsColumns(StageView):
         "results_columns",
         "The columns of a file of results, and which an import would read as what; keeps nothing",
         tag=TAG,
-        takes={"multipart/form-data": shapes.ResultsFile},
+        takes={"multipart/form-data": TextFile},
         answer=shapes.ResultsColumns,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.ResultsFile(data=request.data)
+        given = TextFile(data=request.data)
         given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        importing.check_size(file.size)
-        return Response(shapes.ResultsColumns(shown(self.stage, file.file, file.name)).data)
+        content, name = text_sent(given.validated_data), given.validated_data["file"].name
+        return Response(shapes.ResultsColumns(shown(self.stage, io.BytesIO(content), name)).data)
 
     def refuse_large_body(self, length: int) -> None:
         refuse_large_file(length)
@@ -105,12 +105,11 @@ class ResultsForm(StageView):
         given = shapes.NewResultsForm(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        file, content = wanted["file"], wanted["file"].read()
-        importing.check_size(len(content))
-        proposal = results_forms.with_kinds(content, file.name, dict(wanted.get("kinds", ())), wanted.get("hidden"))
+        content, name = text_sent(wanted), wanted["file"].name
+        proposal = results_forms.with_kinds(content, name, dict(wanted.get("kinds", ())), wanted.get("hidden"))
         if not wanted["make"]:
             return Response(shapes.ProposedFormShape(proposal).data)
-        upload = tasks.send_in_with_form(self.stage, file.name, content, proposal, wanted["title"], self.user)
+        upload = tasks.send_in_with_form(self.stage, name, content, proposal, wanted["title"], self.user)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)

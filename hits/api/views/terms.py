@@ -8,7 +8,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.cutting import cut
 from hits.api.base import ProjectView, operation
+from hits.api.paging import LARGEST_ID, asked
 from hits.api.shapes.base import Shape, UsernameField
 from hits.domain.terms import answers_by_version, not_asked_in
 from hits.flow.setup import terms as flow
@@ -16,15 +18,25 @@ from hits.models import Terms
 from hits.models.terms import LONGEST
 
 TAG = "Projects"
+# Characters of a version that no longer stands, in a list.
+LISTED = 1000
 
 
 class TermsShape(Shape):
     version = serializers.IntegerField()
-    text = serializers.CharField(help_text="In Markdown.")
+    text = serializers.CharField(
+        source="shown", help_text=f"In Markdown; of earlier versions in a list at most {LISTED:,} characters."
+    )
     made_at = serializers.DateTimeField()
     made_by = UsernameField("made_by")
     ended_at = serializers.DateTimeField(allow_null=True, help_text="Null: workers are asked to agree to it now.")
     answers = serializers.IntegerField(source="answers_given", help_text="Recorded answers whose workers agreed to it.")
+
+
+class TermsQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="That version alone, with all of its text."
+    )
 
 
 class TermsList(Shape):
@@ -41,9 +53,16 @@ class NewTerms(Shape):
 
 
 class TermsOfProject(ProjectView):
-    @operation("terms", "The terms that workers agree to, in all versions", tag=TAG, answer=TermsList, refuses=[404])
+    @operation(
+        "terms",
+        "The terms that workers agree to, in all versions",
+        tag=TAG,
+        query=TermsQuery,
+        answer=TermsList,
+        refuses=[404],
+    )
     def get(self, request: Request, **address: str) -> Response:
-        return Response(self._listed())
+        return Response(self._listed(**asked(request, TermsQuery)))
 
     @operation(
         "terms_save",
@@ -70,10 +89,12 @@ class TermsOfProject(ProjectView):
         flow.withdraw(self.project, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def _listed(self) -> Any:
+    def _listed(self, **chosen: int) -> Any:
         counts = {row.pk: answers for row, answers in answers_by_version(self.project)}
-        rows: list[Terms] = list(self.project.terms.select_related("made_by"))
+        rows: list[Terms] = list(self.project.terms.filter(**chosen).select_related("made_by"))
         for row in rows:
+            is_whole = bool(chosen) or row.ended_at is None
+            row.shown = row.text if is_whole else cut(row.text, LISTED)  # type: ignore[attr-defined]
             row.answers_given = counts.get(row.pk, 0)  # type: ignore[attr-defined]
         stages = [stage.key for stage in not_asked_in(self.project)]
         return TermsList({"results": rows, "not_asked_in": stages}).data

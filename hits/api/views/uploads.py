@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -19,6 +23,7 @@ from hits.api.shapes import uploads as shapes
 from hits.domain.imported_tables import shown
 from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
+from hits.formats.encodings import bytes_in_utf8
 
 TAG = "Uploads"
 # What a form adds around its file: boundaries, headers and the other field.
@@ -29,6 +34,12 @@ def refuse_large_file(length: int) -> None:
     """A form larger than any file that is taken need not reach the disk. Raises UploadRefusedError."""
     if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
         importing.check_size(length)
+
+
+def text_sent(given: Mapping[str, Any]) -> bytes:
+    """What a `TextFile` holds, in UTF-8. Raises UploadRefusedError, EncodingNeededError and EncodingRefusedError."""
+    importing.check_size(given["file"].size)
+    return bytes_in_utf8(given["file"].read(), given["encoding"])
 
 
 class Uploads(ProjectView):
@@ -60,10 +71,10 @@ class Uploads(ProjectView):
         given = shapes.NewUpload(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
-        importing.check_size(file.size)
+        content = text_sent(given.validated_data)
         mapping = given.validated_data.get("mapping")
         upload = importing.create_upload(
-            self.project, file.name, file.read(), given.validated_data["origin"], self.user, mapping
+            self.project, file.name, content, given.validated_data["origin"], self.user, mapping
         )
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
@@ -81,16 +92,15 @@ class TableColumns(ProjectView):
         "uploads_columns",
         "The columns of a table with its first rows, and which of them an import would read as what; keeps nothing",
         tag=TAG,
-        takes={"multipart/form-data": shapes.TableFile},
+        takes={"multipart/form-data": shapes.TextFile},
         answer=shapes.TableShape,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.TableFile(data=request.data)
+        given = shapes.TextFile(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
-        importing.check_size(file.size)
-        table = shown(self.project, file.file, file.name)
+        table = shown(self.project, io.BytesIO(text_sent(given.validated_data)), file.name)
         fields = [{**vars(field), "column": table.mapping.get(field.name)} for field in table.fields]
         rows = [{"line": line, "cells": cells} for line, cells in table.rows]
         answer = {**vars(table), "rows": rows, "fields": fields, "unused": table.unused(table.mapping)}

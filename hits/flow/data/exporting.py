@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Cast
 
-from hits.domain import hit_items, item_inputs, text_evidence
+from hits.domain import automatic_approval, hit_items, item_inputs, text_evidence
 from hits.domain.answer_words import Words
 from hits.domain.imported_results import own_id
 from hits.domain.item_answers import all_numbered
@@ -434,7 +434,7 @@ class _Answers:
             created_at=hit.batch__created_at,
             max_assignments=hit.max_assignments,
             duration_seconds=hit.assignment_seconds,
-            auto_approval_seconds=stage.auto_approval_seconds,
+            auto_approval_seconds=automatic_approval.marketplace_delay(stage),
             expires_at=hit.expires_at,
             annotation=hit.token,
             inputs=_numbered(inputs),

@@ -27,6 +27,7 @@ from hits.domain.book_differences import Difference
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import READS_LAG, gateway
 from hits.domain.snapshots import snapshot
+from hits.formats.faults import counted
 from hits.models import Account, Assignment, Batch, Bonus, Compensation, Hit, LedgerCheck, LedgerEntry, Project
 from hits.mturk.errors import GoneError, MarketplaceError
 from hits.mturk.gateway import Gateway, RemoteAssignment, RemoteBonus, RemoteHit
@@ -211,7 +212,7 @@ class _Audit:
                 self.doubtful.add(row.pk)
 
     def _compare_offer(self, remote: RemoteHit, offer: Compensation) -> None:
-        said = (offer.get_state_display(), _count(remote.submitted, "answer"))
+        said = (offer.get_state_display(), counted(remote.submitted, "answer"))
         subject = f"compensation {offer.pk}"
         if offer.state in own.OPEN_COMPENSATION:
             if offer.hit_id is None or remote.submitted:
@@ -272,7 +273,7 @@ class _Audit:
     def _compare_places(self, hit: Hit, remote: RemoteHit, recent: bool) -> None:
         if hit.max_assignments == remote.max_assignments:
             return
-        said = (_count(hit.max_assignments, "place"), _count(remote.max_assignments, "place"))
+        said = (counted(hit.max_assignments, "place"), counted(remote.max_assignments, "place"))
         growing = hit.extensions.filter(state="planned").exists()
         self._note("extending" if growing else "places", f"HIT {hit.hit_id}", said, hit, recent)
 
@@ -289,7 +290,7 @@ class _Audit:
         new = [found for key, found in there.items() if key not in here]
         if new:
             late = remote.status in FINISHED and min(one.submitted_at for one in new) < self.now - PATIENCE
-            said = (_count(len(here), "answer"), _count(len(there), "answer"))
+            said = (counted(len(here), "answer"), counted(len(there), "answer"))
             self._note("answers_not_fetched" if late else "answers_coming", f"HIT {hit.hit_id}", said, hit)
         for key, row in here.items():
             if key not in there:
@@ -414,10 +415,6 @@ def _bonuses(market: Gateway, row: Hit) -> list[RemoteBonus]:
         return market.bonuses(hit_id=row.hit_id or "")
     except GoneError:
         return []
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _chunks(rows: Iterator[T], size: int = CHUNK) -> Iterator[list[T]]:

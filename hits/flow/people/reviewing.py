@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Case, DateTimeField, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from hits.domain import eligibility
+from hits.domain import automatic_approval, eligibility
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
 from hits.domain.counting import recount
@@ -363,6 +363,7 @@ def finish(stage: Stage) -> int:
     with lease(f"review:{stage.pk}", seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
+        _approve_in_time(stage)
         market = gateway()
         done = 0
         try:
@@ -378,6 +379,15 @@ def finish(stage: Stage) -> int:
             if done:
                 refresh_summary(stage)
         return done
+
+
+def _approve_in_time(stage: Stage) -> None:
+    """Decide to approve what no lead has decided about in the stage's time: it is paid, and counts no more."""
+    with transaction.atomic():
+        rows = list(automatic_approval.due().filter(stage=stage).select_for_update().only("pk").order_by("pk"))
+        if rows:
+            Assignment.objects.filter(pk__in=[row.pk for row in rows]).update(decision=APPROVED, adopted="")
+            record(stage.project, None, APPROVED.lower(), rows)
 
 
 def _decided() -> QuerySet[Assignment]:
@@ -488,4 +498,5 @@ def _postpone(row: Assignment, error: MarketplaceError) -> Iterator[LedgerEntry]
 
 def unfinished() -> list[int]:
     """Stages with decisions that are due: since a crash, an absent marketplace, or a wait that is over."""
-    return sorted(set(_decided().values_list("stage", flat=True)))
+    due = automatic_approval.due().values_list("stage", flat=True)
+    return sorted({*_decided().values_list("stage", flat=True), *due})

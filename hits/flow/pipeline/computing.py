@@ -183,7 +183,7 @@ def files(project: Project, key: str, params: Mapping[str, Any]) -> Iterator[byt
     pieces = zipped.stream(outside.write(Rows(project), _params(of, params), project.seed))
     try:
         first = next(pieces)
-    except ValueError as error:
+    except (ValueError, Refusal) as error:
         # As a model says that there is too little for it.
         raise ComputationRefusedError(f"There are no files yet: {error}.") from error
     return chain([first], pieces)

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from django.conf import settings
@@ -25,6 +26,7 @@ from hits.domain.imported_tables import (
     checked_mapping,
     file_of,
     guessed_mapping,
+    remarks,
     shown,
     table_of,
     without_priority,
@@ -35,13 +37,13 @@ from hits.domain.plugins import UNUSABLE, options_of, protocol_of, recipe_of, se
 from hits.domain.recipe_rows import Rows
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import chunks
-from hits.formats import media_zip
+from hits.formats import encodings, media_zip
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
 from hits.models import Blob, Document, Item, Project, Stage, Suggestion, Upload
 from hits.protocols.base import Json, TaskProtocol
-from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol
+from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol, NotingProtocol
 from hits.recipes import SourceDocument, SourceItem
 from hits.refusals import Refusal
 
@@ -111,7 +113,8 @@ def create_upload(
 
     `mapping` has (field, column) pairs for a table, and is remembered for the project; what it does not name is read as
     remembered and by the names of the columns. Raises MappingRefusedError, NoTableError and, for a mapping of what is
-    no table, FormatErrors. With `ask`, a table waits until `confirm_mapping`; what is no table does not.
+    no table, FormatErrors. With `ask`, a table waits until `confirm_mapping`, and a text that is not UTF-8 until
+    `read_as`; other files do not.
     `media_files` are an upload of their own, `media`: this one waits for it, and fails where it is refused.
     """
     check_size(len(content))
@@ -119,7 +122,7 @@ def create_upload(
     remembered: dict[str, str] | None = None
     if mapping is not None:
         made.mapping, remembered = checked_mapping(project, io.BytesIO(content), name, mapping)
-    elif ask and _can_be_shown(project, content, name):
+    elif ask and (encodings.guessed(io.BytesIO(content)) or _can_be_shown(project, io.BytesIO(content), name)):
         made.state = Upload.State.MAPPING
     with transaction.atomic():
         made.blob = Blob.store(content)
@@ -156,11 +159,14 @@ def create_results_upload(
 ) -> Upload:
     """Keep a file of answers to the stage for the import to come; (field, column) pairs, the others are guessed.
 
-    With `ask` it waits until `confirm_results`. Raises UploadRefusedError, SameFileError, MappingRefusedError,
-    FormatErrors, NotReadableError and ArchivedError.
+    With `ask` it waits until `confirm_results`, and before that until `read_as` where it is not UTF-8. Raises
+    UploadRefusedError, SameFileError, MappingRefusedError, FormatErrors, NotReadableError and ArchivedError.
     """
     check_size(len(content))
-    imported_results.shown(stage, io.BytesIO(content), name)
+    if ask and encodings.guessed(io.BytesIO(content)):
+        imported_results.readable(stage)
+    else:
+        imported_results.shown(stage, io.BytesIO(content), name)
     mapping = None if ask else imported_results.checked_mapping(stage, io.BytesIO(content), name, pairs)
     with transaction.atomic():
         _hold_in_use(stage.project)
@@ -193,6 +199,35 @@ def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]], stage: Sta
         return bool(waiting.update(state=Upload.State.QUEUED, mapping=found, stage=stage or _stage_of(upload)))
 
 
+def read_as(upload: Upload, encoding: str) -> bool:
+    """Keep a file that waits in UTF-8 from now on: the next step is its columns, or its import where it has none.
+
+    False for one that does not wait as it did any more. Raises EncodingRefusedError, UploadRefusedError and
+    ArchivedError, and of answers SameFileError, FormatErrors and NotReadableError.
+    """
+    with file_of(upload.blob) as file, TemporaryFile() as made:
+        for piece in encodings.in_utf8(file, encoding):
+            made.write(piece)
+        check_size(made.tell())
+        made.seek(0)
+        state = Upload.State.MAPPING
+        if upload.holds_results:
+            imported_results.shown(_stage_of(upload), made, upload.name)
+        elif not _can_be_shown(upload.project, made, upload.name):
+            state = Upload.State.QUEUED
+        made.seek(0)
+        with transaction.atomic():
+            _hold_in_use(upload.project)
+            blob = Blob.store_stream(made)
+            if upload.holds_results:
+                _refuse_same_file(_stage_of(upload), blob.sha256)
+            waiting = Upload.objects.filter(pk=upload.pk, state=Upload.State.MAPPING, blob=upload.blob)
+            kept = bool(waiting.update(blob=blob, state=state))
+            (upload.blob if kept else blob).delete()
+    upload.refresh_from_db()
+    return kept
+
+
 def _refuse_same_file(stage: Stage, digest: str) -> None:
     """Raises SameFileError."""
     here = stage.result_files.filter(blob__sha256=digest, state__in=[*Upload.UNFINISHED, Upload.State.DONE])
@@ -216,10 +251,10 @@ def check_media_size(size: int) -> None:
         raise UploadRefusedError("The file of media is empty. Nothing was stored.")
 
 
-def _can_be_shown(project: Project, content: bytes, name: str) -> bool:
+def _can_be_shown(project: Project, file: BinaryIO, name: str) -> bool:
     """False also for what the import will refuse: all its faults are named there."""
     try:
-        return bool(shown(project, io.BytesIO(content), name).rows)
+        return bool(shown(project, file, name).rows)
     except (NoTableError, FormatErrors):
         return False
 
@@ -401,6 +436,7 @@ def _import(upload: Upload, held: Held) -> int:
             options=options_of(upload.project),
             **({} if mapping is None else {"mapping": mapping}),
         )
+        of_file = [] if mapping is None else remarks(file, upload.name)
     _refuse_other_stages(upload.project, documents)
     if hasattr(steps, "admit"):
         documents = steps.admit(documents, Rows(upload.project))
@@ -408,7 +444,8 @@ def _import(upload: Upload, held: Held) -> int:
     documents = item_columns.taken(documents, _by_name(upload.project), priority)
     _refuse_known(upload.project, [document for document in documents if document.items])
     _refuse_misfits(upload.project, documents)
-    notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
+    notes = [*of_file, *_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
+    notes += _notes_of_tasks(upload.project, documents)
     documents = [document for document in documents if document.items]
     total = len(documents)
     _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
@@ -427,11 +464,12 @@ def _import_results(upload: Upload, held: Held) -> int:
     stage = _stage_of(upload)
     with file_of(upload.blob) as file:
         found = imported_results.read(upload, stage, file, _progress(upload, held))
+        notes = remarks(file, upload.name)
     _refuse_too_many(found.documents)
     _refuse_known(upload.project, found.documents)
     _refuse_misfits(upload.project, found.documents)
     total = len(found.answers)
-    _go_on(upload, state=Upload.State.STORING, total=total, done=total)
+    _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
     with transaction.atomic():
         list(Stage.objects.select_for_update(no_key=True).filter(pk=stage.pk))
         stages = set(_store(upload.project, found.documents, upload))
@@ -548,6 +586,14 @@ def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> No
             rows = [(document, item) for document, item in part if item.stage == name]
             _note_misfits(protocols[name], project, rows, options[name], found)
     found.refuse()
+
+
+def _notes_of_tasks(project: Project, documents: Sequence[SourceDocument]) -> Iterator[str]:
+    for name, stage in _by_name(project).items():
+        protocol = protocol_of(stage)
+        if isinstance(protocol, NotingProtocol):
+            rows = ((one.data, item.data) for one in documents for item in one.items if item.stage == name)
+            yield from protocol.import_notes(rows, settings_of(stage))
 
 
 def _note_misfits(

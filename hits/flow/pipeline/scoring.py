@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from hits.domain import eligibility, inbox, item_answers, suggestions, task_words
+from common.cutting import cut
+from hits.domain import eligibility, inbox, item_answers, new_fields, suggestions, task_words
 from hits.domain.counting import recount
 from hits.domain.failures import PASSING, UNREAD, unread
 from hits.domain.hit_items import all_item_pks, items_of
@@ -17,6 +18,8 @@ from hits.protocols.base import AnswerRefusedError, Json, TaskProtocol
 
 CHUNK = 500
 MOST_COUNTED = 1000
+# Of a remark, and of why an answer was refused, whatever a task makes of them.
+LONGEST_SAID = 10_000
 
 
 def score(stage: Stage) -> int:
@@ -30,7 +33,9 @@ def score(stage: Stage) -> int:
     total = 0
     while rows := _unscored(stage):
         items = items_of(row.hit for row in rows)
-        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row, items[row.hit.pk]) for row in rows])
+        labels = [_labels(stage, protocol, settings, row, items[row.hit.pk]) for row in rows]
+        new_fields.take_up(stage, (label.unit for of_row in labels for label in of_row))
+        _score_chunk(stage, rows, labels)
         total += len(rows)
     if total:
         refresh_summary(stage)
@@ -89,12 +94,12 @@ def _labels(
         with task_words.english():
             checked = item_answers.check(protocol, settings, items, row.answer, row.worker.worker_id)
     except AnswerRefusedError as error:
-        row.problem = str(error)
+        row.problem = cut(str(error), LONGEST_SAID)
         return []
     except Exception as error:
         row.problem = unread(error, f"assignment {row.assignment_id}")
         return []
-    row.remark = "\n".join(one.remark for one in checked if one.remark)
+    row.remark = cut("\n".join(one.remark for one in checked if one.remark), LONGEST_SAID)
     return [
         Label(
             assignment=row,

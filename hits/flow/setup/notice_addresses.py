@@ -2,7 +2,8 @@
 
 Security behavior: it becomes the person's when a link that was sent to it is opened and confirmed by the same person,
 who is signed in. So nobody has letters sent to a stranger. The link is signed, ends after two days, and ends when the
-address changes.
+address or the password changes. A forgotten password is sent to this address, so callers first ask for the password
+(`hits.sign_in.confirm_owner`), and the address before hears of it.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class NoLinkError(Refusal):
 
     def __init__(self) -> None:
         super().__init__(
-            "This link cannot be used: it was used, is older than two days, or belongs to another account. Enter the "
-            "address again to get another one."
+            "This link cannot be used: it was used, is older than two days, belongs to another account, or your "
+            "password was changed since. Enter the address again to get another one."
         )
 
 
@@ -68,7 +69,7 @@ def ask(user: User, address: str) -> None:
         raise LinkNotSentError("Links were sent a moment ago. Look for them, or try again in a minute.")
     if not allow(name, MOST_A_DAY, seconds=DAY_SECONDS):
         raise LinkNotSentError(f"{MOST_A_DAY} links were sent today. Look for them, or try again tomorrow.")
-    token = signing.dumps([user.pk, user.email, address], salt=SALT)
+    token = signing.dumps([user.pk, user.email, _password_of(user), address], salt=SALT)
     link = settings.PUBLIC_URL + reverse("notice-address", args=[token])
     text = (
         f"Somebody with the account {user.get_username()} wants to get notices about projects at this address.\n\n"
@@ -79,15 +80,36 @@ def ask(user: User, address: str) -> None:
     except (OSError, ValueError) as error:
         log.exception("A link to confirm an address could not be sent")
         raise LinkNotSentError("The link could not be sent. Check the address, or try again later.") from error
+    if user.email != address:
+        _warn(user, "asked for notices and links for a new password to be sent to another address")
+
+
+def _warn(user: User, what: str) -> None:
+    """The address of before hears of it, where there is one."""
+    if not (user.email and settings.MAIL):
+        return
+    text = (
+        f"Somebody signed in as {user.get_username()} {what}.\n\nIf it was not you, change your password now: a change "
+        f"that was not confirmed ends with it.\n\n{settings.PUBLIC_URL}{reverse('account')}"
+    )
+    try:
+        send_mail("Your address is changed", text, None, [user.email])
+    except (OSError, ValueError):
+        log.exception("An address could not be told of its change")
+
+
+def _password_of(user: User) -> str:
+    """Another word after each change of the password."""
+    return user.get_session_auth_hash()[:16]
 
 
 def find(user: User, token: str) -> str:
     """The address that the link is for. Raises NoLinkError."""
     try:
-        pk, before, address = signing.loads(token, salt=SALT, max_age=LINK_SECONDS)
+        pk, before, password, address = signing.loads(token, salt=SALT, max_age=LINK_SECONDS)
     except (signing.BadSignature, ValueError) as error:
         raise NoLinkError from error
-    if (pk, before) != (user.pk, user.email):
+    if (pk, before, password) != (user.pk, user.email, _password_of(user)):
         raise NoLinkError
     return str(address)
 
@@ -102,11 +124,14 @@ def confirm(user: User, token: str) -> str:
     return address
 
 
-@transaction.atomic
 def remove(user: User) -> None:
-    """No letters go out any more."""
-    if User.objects.filter(pk=user.pk).exclude(email="").update(email=""):
-        record_account(user, user, "removed the address")
+    """No letters go out any more. Not within a transaction."""
+    with transaction.atomic():
+        removed = User.objects.filter(pk=user.pk).exclude(email="").update(email="")
+        if removed:
+            record_account(user, user, "removed the address")
+    if removed:
+        _warn(user, "removed this address from the account")
 
 
 def set_by_administrator(user: User, address: str) -> None:

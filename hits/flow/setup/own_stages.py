@@ -42,7 +42,7 @@ DEFAULTS: Mapping[str, Any] = {
     "assignment_seconds": 1800,
     "lifetime_seconds": 7 * 86_400,
     "approval": "automatic",
-    "auto_approval_seconds": 0,
+    "auto_approval_seconds": 259_200,
     "hit_description": "Look at what is shown and answer the questions about it. About 30 seconds.",
     "input": {"stage": "", "each": "item"},
     "auto_publish": False,

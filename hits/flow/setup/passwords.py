@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from common.names import plain_name
+from common.names import name_fault, plain_name
 from hits.domain.action_log import record_account
 from hits.refusals import Refusal
 
@@ -41,6 +41,8 @@ def create_account(name: str, email: str, password: str = "") -> User:
     Raises AccountRefusedError.
     """
     account = User(username=plain_name(name), email=User.objects.normalize_email(email))
+    if fault := name_fault(account.username):
+        raise AccountRefusedError(fault)
     if User.objects.filter(username__iexact=account.username).exists():
         raise AccountRefusedError(f"There is a user {account.username} already; choose another name.")
     try:

@@ -44,6 +44,7 @@ NEXT_HITS = (
     "assignment_seconds",
     "lifetime_seconds",
     "auto_approval_seconds",
+    "unchecked_answers",
     "keywords",
     "requirements",
 )
@@ -66,7 +67,7 @@ BEFORE_PUBLISHING = (
 )
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
-_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds", "items_per_hit"}
+_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds", "items_per_hit", "unchecked_answers"}
 _ELSEWHERE = {
     "settings": "is changed with the task",
     "rule": "is changed on the page of the rule",

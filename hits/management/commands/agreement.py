@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import csv
 from argparse import ArgumentParser
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from common.spreadsheet import harmless
+from common.spreadsheet import csv_lines
 from hits.domain import stage_statistics
 from hits.domain.crowd_answers import refuse_uncompared
 from hits.flow.pipeline import computing
@@ -61,13 +59,16 @@ class Command(StageCommand):
         rows = [_method(row) for row in unit["methods"]]
         if rows:
             self.table(["  method", "right", "of", "interval", "ties", "iterations", "seconds"], rows)
+        for row in unit["methods"]:
+            if "assumes" in row:
+                self.say("  " + " ".join([f"{row['title']} assumes: {row['assumes']}", *row["warnings"]]))
+        if recommended := unit.get("recommended"):
+            self.say(f"  Recommended: {recommended['title']}. {recommended['why']}")
 
     def _write(self, stage: Stage, run: ComputationRun, to: Path) -> None:
         try:
             with to.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
-                columns, rows = stage_statistics.value_table(stage, run)
-                writer.writerows([harmless(cell) for cell in row] for row in chain([columns], rows))
+                file.writelines(csv_lines(*stage_statistics.value_table(stage, run)))
         except OSError as error:
             raise CommandError(f"{to} cannot be written: {error.strerror}.") from error
         self.say(f"{to} is written.")

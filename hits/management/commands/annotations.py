@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from hits.domain.recipe_rows import newest_run
 from hits.flow.data import annotating
-from hits.formats.faults import FormatErrors
+from hits.formats.faults import FormatErrors, counted
 from hits.management.commands._base import ProjectCommand, agreed
 from hits.management.commands.queries import articles_of
 from hits.models import ChangeSet
@@ -56,7 +56,7 @@ class Command(ProjectCommand):
         except FormatErrors as error:
             for fault in error.errors:
                 self.stderr.write(f"line {fault.line}, {fault.place}: {fault.message}")
-            raise CommandError(f"{error.count:,} faults in {file.name}. Nothing was changed.") from error
+            raise CommandError(f"{counted(error.count, 'fault')} in {file.name}. Nothing was changed.") from error
 
     def _confirm(self, found: ChangeSet, yes: bool) -> None:
         effect = found.effect

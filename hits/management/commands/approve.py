@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 
 from hits import tasks
 from hits.flow.people import reviewing
+from hits.formats.faults import counted
 from hits.management.commands._base import StageCommand, agreed, jobs_run_here
 from hits.models import Stage
 
@@ -37,7 +38,7 @@ class ReviewCommand(StageCommand):
         reviewing.finish(stage)
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
-        self.say(f"{decided:,} answers decided.")
+        self.say(f"{counted(decided, 'answer')} decided.")
 
     @abstractmethod
     def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:

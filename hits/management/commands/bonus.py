@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from hits.domain.payment_totals import payment_totals
 from hits.flow.payments import bonuses, ordering
-from hits.formats.faults import FormatErrors
+from hits.formats.faults import FormatErrors, counted
 from hits.formats.payments import AskedBonus
 from hits.management.commands._base import ProjectCommand, agreed, dollars
 from hits.models import Project
@@ -32,8 +32,7 @@ class BonusCommand(ProjectCommand):
         except FormatErrors as error:
             for fault in error.errors:
                 self.stderr.write(str(fault))
-            faults = "1 fault" if error.count == 1 else f"{error.count:,} faults"
-            raise CommandError(f"{faults}. Nothing was paid.") from error
+            raise CommandError(f"{counted(error.count, 'fault')}. Nothing was paid.") from error
         digest = sha256(content).hexdigest() if content else ""
         quote = ordering.quote(project, new, digest)
         self._show(quote)

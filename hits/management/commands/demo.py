@@ -26,6 +26,7 @@ from hits.flow.data import releasing
 from hits.flow.people import blocking, granting, reviewing, testing
 from hits.flow.pipeline import computing, drawing, importing, publishing
 from hits.flow.setup import projects
+from hits.formats.faults import counted
 from hits.management.commands import load_sample
 from hits.models import (
     Assignment,
@@ -297,7 +298,7 @@ def _imported(upload: Upload) -> int:
             return upload.items
         if upload.state == Upload.State.REFUSED:
             faults = "; ".join(f"line {fault['line']}: {fault['message']}" for fault in upload.faults[:5])
-            raise CommandError(f"{upload.name} was refused with {upload.fault_count} faults. {faults}")
+            raise CommandError(f"{upload.name} was refused with {counted(upload.fault_count, 'fault')}. {faults}")
         if not upload.is_running:
             raise CommandError(f"{upload.name}: {upload.get_state_display()}. {upload.error}")
         time.sleep(0.1)
@@ -319,9 +320,9 @@ def _computed(run: ComputationRun) -> int:
 
 
 def _approve(project: Project) -> None:
-    """What was written is paid as it comes; whether it is any good, the next stage finds out."""
-    for stage in project.stages.filter(approval=Stage.Approval.REVIEW):
-        held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="")
+    """What waits for a lead is paid: what was written as it comes, and what did not pass."""
+    for stage in project.stages.filter(crowd=True):
+        held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="", scored=True)
         if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
             queue.start(finish_reviews, stage.pk)
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits.flow.pipeline import drawing
+from hits.formats.faults import counted
 from hits.management.commands._base import StageCommand, agreed
 
 
@@ -22,6 +23,6 @@ class Command(StageCommand):
         quote = drawing.quote(stage)
         count = stage.draws if options["items"] is None else options["items"]
         self.say(f"{quote.there:,} items to sample from, {quote.here:,} in {stage.key} already.")
-        if not options["yes"] and not agreed(f"Sample {min(count, quote.there):,} items? [y/N] "):
+        if not options["yes"] and not agreed(f"Sample {counted(min(count, quote.there), 'item')}? [y/N] "):
             raise CommandError("Nothing was sampled.")
         self.say(f"{drawing.draw(stage, count):,} new items sampled into {stage.key}.")

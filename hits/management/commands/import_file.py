@@ -14,7 +14,8 @@ from django.db import OperationalError, connection
 from hits.domain.imported_tables import ShownTable, shown
 from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
-from hits.formats.faults import Fault, grouped
+from hits.formats.encodings import ENCODINGS, bytes_in_utf8
+from hits.formats.faults import Fault, counted, grouped
 from hits.management.commands import media
 from hits.management.commands._base import ProjectCommand
 from hits.models import Project, Upload
@@ -33,6 +34,7 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--origin", choices=["public", "crawled"], default="public", help="where its texts are from"
         )
+        add_encoding(parser)
         parser.add_argument(
             "--map",
             metavar="FIELD=COLUMN",
@@ -58,11 +60,12 @@ class Command(ProjectCommand):
         if not options["file"]:
             raise CommandError("Name a file to import, or --sample FILE to write one that can be.")
         name, content = _read(list(_files(options["file"])))
+        content = bytes_in_utf8(content, options["encoding"])
         if options["columns"]:
             return self._show(shown(project, io.BytesIO(content), name))
         mapping = [_pair(one) for one in options["map"]] if options["map"] else None
         if options["media"]:
-            self.say(f"{media.add(project, options['media']):,} files of media are new.")
+            self.say(f"{counted(media.add(project, options['media']), 'new file')} of media.")
         upload = importing.create_upload(project, name, content, options["origin"], None, mapping)
         self.say(f"Reading {upload.name} ({upload.blob.size:,} bytes) ...")
         with self._progress(upload.pk):
@@ -72,7 +75,9 @@ class Command(ProjectCommand):
             raise CommandError(f"{upload.get_state_display()}. {upload.error}".strip())
         if upload.state != Upload.State.DONE:
             self._refuse(upload)
-        self.say(f"Imported {upload.items:,} items of {upload.total:,} documents into {project.slug}.")
+        self.say(
+            f"Imported {counted(upload.items, 'item')} of {counted(upload.total, 'document')} into {project.slug}."
+        )
         for note in upload.notes:
             self.say(note)
 
@@ -120,7 +125,7 @@ class Command(ProjectCommand):
                 except OperationalError:
                     # The import holds the database's write lock for longer than a reader waits.
                     continue
-                self.say(f"{state}: {done:,} documents")
+                self.say(f"{state}: {counted(done, 'document')}")
         finally:
             connection.close()
 
@@ -130,7 +135,13 @@ class Command(ProjectCommand):
         hidden = upload.fault_count - len(upload.faults)
         if hidden > 0:
             self.stderr.write(f"and {hidden:,} more")
-        raise CommandError(f"{upload.fault_count:,} faults in {upload.name}. Nothing was imported.")
+        raise CommandError(f"{counted(upload.fault_count, 'fault')} in {upload.name}. Nothing was imported.")
+
+
+def add_encoding(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--encoding", default="", help=f"of a file of text that is not UTF-8: {', '.join(ENCODINGS)}", metavar="NAME"
+    )
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -12,8 +12,10 @@ from hits.domain import results_forms
 from hits.domain.imported_results import ShownResults, shown
 from hits.flow.data import removing
 from hits.flow.pipeline import importing
-from hits.formats.faults import Fault, FormatErrors, grouped
+from hits.formats.encodings import bytes_in_utf8
+from hits.formats.faults import Fault, FormatErrors, counted, grouped
 from hits.management.commands._base import StageCommand, agreed, jobs_run_here
+from hits.management.commands.import_file import add_encoding
 from hits.models import Stage, Upload
 
 
@@ -32,6 +34,7 @@ class Command(StageCommand):
             metavar="FIELD=COLUMN",
             help="read this column as that field, Answer.mood=feeling; after a second = a value: Input.known==Glad",
         )
+        add_encoding(parser)
         parser.add_argument("--columns", action="store_true", help="show which column is what, and import nothing")
         parser.add_argument(
             "--make-form",
@@ -62,7 +65,7 @@ class Command(StageCommand):
         pairs = [_pair(one) for one in options["map"]]
         try:
             importing.check_size(path.stat().st_size)
-            content = path.read_bytes()
+            content = bytes_in_utf8(path.read_bytes(), options["encoding"])
             if options["make_form"]:
                 return self._make_form(stage, path.name, content, options)
             if options["columns"]:
@@ -98,7 +101,11 @@ class Command(StageCommand):
         if upload.state != Upload.State.DONE:
             raise CommandError(f"{upload.get_state_display()}. {upload.error}".strip())
         assert upload.stage is not None
-        self.say(f"Import {upload.pk}: {upload.items:,} answers came into {upload.stage.key}, unpaid and marked.")
+        self.say(
+            f"Import {upload.pk}: {counted(upload.items, 'answer')} came into {upload.stage.key}, unpaid and marked."
+        )
+        for note in upload.notes:
+            self.say(note)
 
     def _show(self, table: ShownResults) -> None:
         self.table(["field", "read from"], [[one.name, one.source or "–"] for one in table.fields])
@@ -111,7 +118,8 @@ class Command(StageCommand):
             raise CommandError(f"{stage.key} has no import {number}.")
         found = removing.preview(row)
         self.say(
-            f"{found.answers:,} answers of {row.name} are deleted; {found.judged:,} items are judged again, and "
+            f"{counted(found.answers, 'answer')} of {row.name} will be deleted; "
+            f"{counted(found.judged, 'item')} will be judged again, and "
             f"{found.items + found.made:,} go too. Only importing the file again brings them back."
         )
         if not yes and not agreed("Remove them? [y/N] "):
@@ -119,12 +127,12 @@ class Command(StageCommand):
         count = removing.remove(row, None)
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
-        self.say(f"{count:,} answers removed.")
+        self.say(f"{counted(count, 'answer')} removed.")
 
     def _refuse(self, name: str, faults: list[Fault], count: int) -> None:
         for group in grouped(faults):
             self.stderr.write(str(group))
-        raise CommandError(f"{count:,} faults in {name}. Nothing was imported.")
+        raise CommandError(f"{counted(count, 'fault')} in {name}. Nothing was imported.")
 
 
 def _values(field: results_forms.ProposedField) -> str:

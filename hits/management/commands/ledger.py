@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import csv
 from argparse import ArgumentParser
 from datetime import date
 from typing import Any
 
+from common.spreadsheet import csv_lines
 from hits.domain import ledger_lists
 from hits.domain.books import ENTRY_COLUMNS, entry_lines
 from hits.domain.ledger_lists import EntryFilter
@@ -30,9 +30,7 @@ class Command(ProjectCommand):
         names = ("kind", "stage", "worker", "since", "until")
         chosen = ledger_lists.chosen(project, EntryFilter(**{name: options[name] for name in names}))
         if options["csv"]:
-            writer = csv.writer(self.stdout, lineterminator="\n")
-            writer.writerow(ENTRY_COLUMNS)
-            writer.writerows(entry_lines(chosen))
+            self.stdout.writelines(csv_lines(ENTRY_COLUMNS, entry_lines(chosen), "\n"))
             return
         entries = chosen.select_related("stage").order_by("id")
         for entry in entries.iterator(chunk_size=2000):

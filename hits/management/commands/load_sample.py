@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from common.configuration import is_home
-from hits import queue, tasks
+from hits import queue, sample_crowd, tasks
 from hits.domain import wages
 from hits.domain.own_qualifications import own
 from hits.flow.people import blocking
@@ -193,6 +193,10 @@ def _finish(project: Project, batch: Batch) -> str:
     """Queue what a simulated crowd and a release still lack."""
     if project.releases.exists():
         return "Answered and released."
+    try:
+        sample_crowd.refuse_without_accounts()
+    except sample_crowd.NoAccountsError as refusal:
+        return f"{_said(batch)} {refusal}"
     if not queue.start(tasks.finish_sample, project.pk):
         return f"{_said(batch)} The job queue does not answer: a simulated crowd answers them when it is back."
     return "A simulated crowd answers them now, which takes some minutes; a release follows."

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from hits.flow.data import media_files
 from hits.flow.pipeline import importing
-from hits.formats.faults import Fault, grouped
+from hits.formats.faults import Fault, counted, grouped
 from hits.management.commands._base import SHOWN, ProjectCommand, agreed
 from hits.models import MediaFile, Project, Upload
 
@@ -30,7 +30,7 @@ class Command(ProjectCommand):
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
         if options["add"]:
-            return self.say(f"{add(project, options['add']):,} files are new in {project.slug}.")
+            return self.say(f"{counted(add(project, options['add']), 'new file')} in {project.slug}.")
         if options["delete"]:
             return self._delete(project, options["delete"], options["yes"])
         if options["to"]:
@@ -42,9 +42,9 @@ class Command(ProjectCommand):
             self.say(f"and {more:,} more: --after {rows[-1][0]!r}")
 
     def _delete(self, project: Project, names: list[str], yes: bool) -> None:
-        if not yes and not agreed(f"Delete {len(names):,} files of {project.slug}? [y/N] "):
+        if not yes and not agreed(f"Delete {counted(len(names), 'file')} of {project.slug}? [y/N] "):
             raise CommandError("Nothing was deleted.")
-        self.say(f"Deleted {len(media_files.delete_media(project, names, None)):,} files.")
+        self.say(f"Deleted {counted(len(media_files.delete_media(project, names, None)), 'file')}.")
 
     def _write(self, project: Project, folder: Path) -> None:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -52,7 +52,7 @@ class Command(ProjectCommand):
         files = project.media.ready().select_related("blob")
         for file in files.iterator():
             _write(file, folder / file.name)
-        self.say(f"Wrote {files.count():,} files to {folder}.")
+        self.say(f"Wrote {counted(files.count(), 'file')} to {folder}.")
 
 
 def _write(file: MediaFile, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits.flow.pipeline import publishing, sending
+from hits.formats.faults import counted
 from hits.management.commands._base import agreed, describe, dollars
 from hits.management.commands.quote import QuotingCommand
 from hits.models import Batch
@@ -30,7 +31,9 @@ class Command(QuotingCommand):
         self.show(quote)
         if quote.problems:
             raise CommandError("Nothing was published.")
-        if not options["yes"] and not agreed(f"Publish {quote.items:,} items for {dollars(quote.total)}? [y/N] "):
+        if not options["yes"] and not agreed(
+            f"Publish {counted(quote.items, 'item')} for {dollars(quote.total)}? [y/N] "
+        ):
             raise CommandError("Nothing was published.")
         batch = publishing.publish(stage, quote.items, quote.total, f"command:{uuid.uuid4()}", None)
         sending.send(batch.pk)

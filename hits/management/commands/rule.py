@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hits import tasks
 from hits.flow.setup import ruling
+from hits.formats.faults import counted
 from hits.management.commands._base import StageCommand, agreed, jobs_run_here
 from hits.models import Stage
 
@@ -75,7 +76,9 @@ class Command(StageCommand):
         made = ruling.save(stage, wanted, stage.rule_edition, options["note"], None)
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
-        self.say(f"Rule {made.number} is in force. {len(ruling.differences(stage, began)):,} items changed label.")
+        self.say(
+            f"Rule {made.number} is in force. {counted(len(ruling.differences(stage, began)), 'item')} changed label."
+        )
 
 
 def _read(file: Path) -> str:

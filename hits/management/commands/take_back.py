@@ -7,6 +7,7 @@ from django.core.management.base import CommandError
 
 from hits import tasks
 from hits.flow.people import reviewing
+from hits.formats.faults import counted
 from hits.management.commands._base import StageCommand, agreed, dollars, jobs_run_here
 from hits.models import Assignment
 
@@ -27,7 +28,9 @@ class Command(StageCommand):
         if missing:
             raise CommandError(f"Not rejected in {stage.key}: {', '.join(missing)}. Nothing was changed.")
         cost = sum(row.hit.unit_cost for row in rows.values())
-        if not options["yes"] and not agreed(f"Approve {len(rows):,} answers after all for {dollars(cost)}? [y/N] "):
+        if not options["yes"] and not agreed(
+            f"Approve {counted(len(rows), 'answer')} after all for {dollars(cost)}? [y/N] "
+        ):
             raise CommandError("Nothing was changed.")
         decided = reviewing.take_back(stage, [row.pk for row in rows.values()], None)
         reviewing.finish(stage)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import csv
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from common.spreadsheet import csv_lines
 from hits.domain import stage_statistics, worker_confusion, worker_table
 from hits.domain.answer_words import DIFFER
 from hits.domain.competences import Estimates
@@ -43,9 +43,7 @@ class Command(StageCommand):
         comparing.compare_when_due(stage)
         rows = list(worker_table.all_rows(stage, options["sort"]))
         if options["csv"]:
-            writer = csv.writer(self.stdout, lineterminator="\n")
-            writer.writerow(worker_table.COLUMNS)
-            writer.writerows(row.cells() for row in rows)
+            self.stdout.writelines(csv_lines(worker_table.COLUMNS, (row.cells() for row in rows), "\n"))
             return
         self.table(
             ["worker", "answers", "gold answers", "agreement", "beyond chance", "median s", "run", "competence",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from common.cutting import cut
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
 from hits.protocols.choosing import COMMENT
 from hits.protocols.given_settings import EARLY, LEAST_TIME, MAX_SECONDS
@@ -184,7 +185,7 @@ def _is_correct(document: Json, references: Sequence[Json], chosen: Span) -> boo
 def _remark(fields: Mapping[str, str]) -> str:
     said = [sentence for name, sentence in REPORTS.items() if fields.get(name)]
     comment = _NOT_PRINTED.sub("", str(fields.get(COMMENT, ""))).strip()
-    return " ".join([*said, comment] if comment else said)[:MAX_REMARK]
+    return cut(" ".join([*said, comment] if comment else said), MAX_REMARK)
 
 
 protocol = ClickableEntity()

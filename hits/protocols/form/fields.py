@@ -1150,7 +1150,7 @@ class Spans(_Listing):
             f"The first nine have the keys 1 to 9. Help may follow a bar: text | help. {COLUMNS_HELP}",
             rows=4, lines=choice_lines,
         ),
-        Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
+        Setting("whole_words", "Only whole words can be marked", "bool", marked.WHOLE_WORDS),
         Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
         Setting(
             "least", "Fewest stretches", "number",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from re import ASCII
+from re import compile as pattern
 from typing import Any
 
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.given_settings import printed
-from hits.protocols.html_page.controls import Field
+from hits.protocols.html_page.controls import RESERVED, Field, unit_of
 from hits.protocols.html_page.template import Template
 
 CROWD_ANSWER = "taskAnswers"
@@ -19,6 +21,8 @@ MOST_POSTED = 1000
 MOST_VALUES = 200
 LARGEST = 1e15
 SHOWN_NAMES = 5
+# As it is kept, and as files of answers and of gold answers have it.
+_PART = pattern(r"(\d{1,9})-(\d{1,9}) (.+)", ASCII)
 
 
 class NotTakenError(ValueError):
@@ -26,31 +30,34 @@ class NotTakenError(ValueError):
 
 
 def values_of(template: Template, columns: Mapping[str, Any], posted: Mapping[str, str]) -> dict[str, Any]:
-    """The value of each field of the page that was answered, boxes and lists also where nothing is chosen.
+    """By unit, the value of each field of the page that was answered, boxes and lists also where nothing is chosen.
 
-    What the page has no field for is passed over. Raises AnswerRefusedError with every fault.
+    What the page has no field for is kept as a text where scripts may have made it; else nobody but a worker past the
+    page can have sent it, and it is passed over. Raises AnswerRefusedError with every fault.
     """
-    given = _given(template, posted)
+    fields = template.posted(columns)
+    given, unknown = _given(template, fields, posted)
     faults, names, found = [], [], dict[str, Any]()
-    for field in template.fields.values():
+    for name, field in fields.items():
         try:
-            value = checked(template, columns, field, given.get(field.name))
+            value = checked(template, columns, field, given.get(name))
         except NotTakenError as error:
             faults.append(f"The field {field.name!r:.70} {error}.")
             names.append(field.name)
             continue
         if value is not None:
-            found[field.name] = value
+            found[field.unit] = value
+    if not template.is_strict:
+        found |= {unit_of(name): text for name, said in unknown.items() if (text := _text(said, LONGEST_ANSWER))}
     if not faults and not any(value != [] for value in found.values()):
-        faults.append(_nothing(posted, template))
+        faults.append(_nothing(list(unknown)))
         names = []
     if faults:
         raise AnswerRefusedError(faults, names)
     return found
 
 
-def _nothing(posted: Mapping[str, str], template: Template) -> str:
-    strange = [name for name in posted if name not in template.fields and name != CROWD_ANSWER]
+def _nothing(strange: Sequence[str]) -> str:
     if not strange:
         return "Nothing is answered yet. Answer a question."
     listed = ", ".join(f"{printed(name)!r:.40}" for name in strange[:SHOWN_NAMES])
@@ -60,21 +67,37 @@ def _nothing(posted: Mapping[str, str], template: Template) -> str:
 # What came for each field
 
 
-def _given(template: Template, posted: Mapping[str, str]) -> dict[str, Any]:
-    """By field: a text, what a crowd element says, or a text by value for the parts of one that came flattened."""
+def _given(
+    template: Template, fields: Mapping[str, Field], posted: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """By field: a text, what a crowd element says, or a text by value for the parts of one that came flattened; and by
+    name, the texts of what the page has no field for.
+    """
     if len(posted) > MOST_POSTED or sum(len(name) + len(value) for name, value in posted.items()) > LONGEST_ANSWER:
         raise AnswerRefusedError([f"The answer is longer than {LONGEST_ANSWER:,} characters. Shorten what you wrote."])
     found: dict[str, Any] = {}
-    for name, text in posted.items():
+    unknown: dict[str, str] = {}
+    for sent, text in posted.items():
+        # Browsers write the line ends of a name so.
+        name = sent.replace("\r\n", "\n")
         if template.crowd and name == CROWD_ANSWER:
-            found |= {key: value for key, value in _object(text).items() if key in template.fields}
-        elif name in template.fields:
+            for key, value in _object(text).items():
+                if key in fields:
+                    found[key] = value
+                else:
+                    unknown[key] = value if isinstance(value, str) else _json(value)
+        elif name in fields:
             found[name] = text
-        elif template.crowd and (own := _parent(name, template.fields)):
+        elif template.crowd and (own := _parent(name, fields)):
             parts = found.setdefault(own, {})
             if isinstance(parts, dict):
                 parts[name[len(own) + 1 :]] = text
-    return found
+        else:
+            unknown[name] = text
+    unknown = {name: text for name, text in unknown.items() if name not in RESERVED | template.buttons}
+    if len(unknown) > MOST_POSTED:
+        raise AnswerRefusedError([f"The answer has more than {MOST_POSTED:,} fields that the page does not have."])
+    return found, unknown
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -86,6 +109,13 @@ def _object(text: str) -> dict[str, Any]:
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         return found[0]
     raise AnswerRefusedError(["The answer is not what a crowd-form sends: a JSON list of one object."])
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise AnswerRefusedError(["The answer has lists within lists that are too deep."]) from None
 
 
 def _no_number(text: str) -> None:
@@ -109,6 +139,8 @@ def checked(template: Template, columns: Mapping[str, Any], field: Field, given:
         raise NotTakenError("is not answered yet")
     known = {_single(option) for option in template.options(field, columns)}
     for one in value if isinstance(value, list) else [value]:
+        if field.kind == "parts" and one is not None:
+            one = one.partition(" ")[2]
         if known and one is not None and _single(one) not in known:
             raise NotTakenError(f"has the value {one!r:.60}, which is none of its choices")
     return value
@@ -119,14 +151,14 @@ def _single(text: str) -> str:
     return " ".join(printed(text).split())
 
 
-def _text(given: Any) -> str | None:
+def _text(given: Any, longest: int = LONGEST_VALUE) -> str | None:
     """A text as it can be kept; None for a blank one."""
     if given is None:
         return None
     if not isinstance(given, str):
         raise NotTakenError("has no text as its value")
-    if len(given) > LONGEST_VALUE:
-        raise NotTakenError(f"has more than {LONGEST_VALUE:,} characters")
+    if len(given) > longest:
+        raise NotTakenError(f"has more than {longest:,} characters")
     return printed(given.encode("utf-8", "replace").decode()) or None
 
 
@@ -142,6 +174,8 @@ def _one(field: Field, given: Any) -> str | None:
 
 
 def _several(field: Field, given: Any) -> list[str]:
+    if isinstance(given, dict) and set(given) == {"labels"}:
+        given = given["labels"]
     if isinstance(given, dict):
         return _ticked(given)
     values: Sequence[Any] = given if isinstance(given, list) else _parted(field, _text(given))
@@ -154,6 +188,36 @@ def _parted(field: Field, text: str | None) -> list[str]:
     if text is None:
         return []
     return text.split("|") if field.parted else [text]
+
+
+def _parts(field: Field, given: Any) -> list[str]:
+    """Each as `start-end label`. A crowd-form sends objects, a plain or a flattened form their JSON."""
+    given = _read(given)
+    entities = _read(given["entities"]) if isinstance(given, dict) and "entities" in given else given
+    if entities is None:
+        return []
+    if not isinstance(entities, list) or len(entities) > MOST_VALUES:
+        raise NotTakenError(f"has no list of at most {MOST_VALUES} marked parts")
+    return [_part(one) for one in entities]
+
+
+def _read(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return given.split("|") if given.strip() else None
+
+
+def _part(one: Any) -> str:
+    if isinstance(one, str) and (found := _PART.fullmatch(one.strip())):
+        one = {"startOffset": int(found[1]), "endOffset": int(found[2]), "label": found[3]}
+    if isinstance(one, dict):
+        start, end, label = one.get("startOffset"), one.get("endOffset"), _text(one.get("label"))
+        if label and type(start) is int and type(end) is int and 0 <= start < end <= LARGEST:
+            return f"{start}-{end} {label}"
+    raise NotTakenError(f"has a marked part that cannot be read: {one!r:.80}")
 
 
 def _ticked(given: Mapping[str, Any]) -> list[str]:
@@ -185,6 +249,7 @@ def _number(field: Field, given: Any) -> int | float | None:
 _READERS: dict[str, Callable[[Field, Any], Any]] = {
     "one": _one,
     "several": _several,
+    "parts": _parts,
     "number": _number,
     "text": lambda field, given: _text(given),
     "line": lambda field, given: _text(given),

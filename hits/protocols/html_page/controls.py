@@ -1,29 +1,33 @@
 """The fields that a page of a requester asks for: its controls, as HTML's own and crowd elements bring them.
 
-Read from the page as it is written: fields that scripts make are not among them.
+Read from the page as it is written: fields that scripts make are known when an answer brings them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from html import unescape
 from typing import Literal
 
 from common.html_tags import Page, Tag
-from hits.text.crowd_elements import categories
+from hits.text.crowd_elements import categories, entity_labels, exclusion
 
-# How the values of a field are read: one of several choices, a list, a number, a written text, anything short.
-Kind = Literal["one", "several", "number", "text", "line"]
+# How the values of a field are read: one of several choices, a list, labelled parts of a text, a number,
+# a written text, anything short.
+Kind = Literal["one", "several", "parts", "number", "text", "line"]
 LEVELS: dict[Kind, str] = {
     "one": "nominal",
     "several": "set",
+    "parts": "set",
     "number": "interval",
     "text": "text",
     "line": "nominal",
 }
 # What the marketplace itself fills in or keeps.
 RESERVED = frozenset({"assignmentId", "hitId", "workerId", "turkSubmitTo"})
+LONGEST_UNIT = 60
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Control:
 
     tag: Tag
     name: str
-    shape: Literal["radio", "box", "select", "list", "button", "number", "text", "line", "file"]
+    shape: Literal["radio", "box", "select", "list", "parts", "button", "number", "text", "line", "file"]
     options: tuple[str, ...] = ()
     required: bool = False
 
@@ -49,6 +53,23 @@ class Field:
     options: tuple[str, ...] = ()
     required: bool = False
     parted: bool = False
+
+    @property
+    def unit(self) -> str:
+        return unit_of(self.name)
+
+
+def unit_of(name: str) -> str:
+    """What the labels of a field are called: its name; of a long one, the beginning and a digest."""
+    if is_plain(name):
+        return name
+    digest = sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
+    shown = "".join(char if char.isprintable() else " " for char in name).split()
+    return f"{' '.join(shown)[: LONGEST_UNIT - 9]}~{digest}"
+
+
+def is_plain(name: str) -> bool:
+    return 1 <= len(name) <= LONGEST_UNIT and name.isprintable() and name == name.strip()
 
 
 def controls(page: Page) -> list[Control]:
@@ -76,9 +97,10 @@ def _field(name: str, those: Sequence[Control]) -> Field | None:
     required = any(one.required for one in those)
     if shapes in ({"radio"}, {"button"}) and len(those) > 1 or shapes == {"select"} and len(those) == 1:
         return Field(name, "one", options, required)
-    if len(those) == 1 and shapes & {"number", "text", "line"}:
+    if len(those) == 1 and shapes & {"parts", "number", "text", "line"}:
         [shape] = shapes
-        return Field(name, shape, required=required)  # type: ignore[arg-type]  # one of these three
+        kept = options if shape == "parts" else ()
+        return Field(name, shape, kept, required, parted=shape == "parts")  # type: ignore[arg-type]  # one of these
     # A radio button with a name of its own: what is required is one of its group.
     required = required and shapes != {"radio"}
     return Field(name, "several", options, required, parted=len(those) > 1 or shapes == {"list"})
@@ -114,14 +136,19 @@ def _control(page: Page, tag: Tag, groups: Sequence[tuple[Tag, int]]) -> Control
             return Control(tag, name, "number" if tag.value("type") == "number" else "line", (), required)
         case "crowd-slider":
             return Control(tag, name, "number")
-        case "crowd-checkbox":
+        case "crowd-checkbox" | "crowd-toggle-button":
             return Control(tag, name, "box", value, required)
         case "crowd-radio-button":
             group = next((group for group, end in groups if group.start < tag.start < end), None)
             inherited = group.value("name") if group else ""
             return Control(tag, name or inherited, "radio", value, bool(group and _is_on(group, "required")))
-        case "crowd-classifier":
+        case "crowd-classifier" | "crowd-image-classifier":
             return Control(tag, name, "select", categories(tag.value("categories")), required=True)
+        case "crowd-classifier-multi-select" | "crowd-image-classifier-multi-select":
+            options = categories(tag.value("categories"))
+            return Control(tag, name, "list", options and options + exclusion(tag.value("exclusion-category")))
+        case "crowd-entity-annotation":
+            return Control(tag, name or "annotations", "parts", entity_labels(tag.value("labels")))
     return None
 
 

@@ -100,7 +100,7 @@ def _known(template: Template, columns: Columns, field: Field, said: Any) -> Any
     if field.kind == "several":
         values = said if isinstance(said, list) else str(said).split("|")
         return checked(template, columns, field, [str(one).strip() for one in values])
-    return checked(template, columns, field, str(said).strip())
+    return checked(template, columns, field, said if field.kind == "parts" else str(said).strip())
 
 
 def _squeezed(value: Any) -> Any:

@@ -4,29 +4,33 @@ The setting `template` is HTML with `${column}` placeholders. Document and item 
 `hits.protocols.columns`. A HIT of it is an HTMLQuestion: the marketplace shows the page, and nothing is asked here
 before an answer is sent.
 
-Labels: each field of the page that was answered has one, under its name: the value of radio buttons, of a list or a
-classifier, a number, a text. Checkboxes, lists with several choices, and whatever has its name more than once give a
-list, which is empty where nothing was chosen. It is the same whether a crowd-form or a plain form sent it. The setting
-`gold` names, by field, the column with the known answer; see `known`.
+Labels: each field of the page that was answered has one, under its name (see `controls.unit_of`): the value of radio
+buttons, of a list or a classifier, a number, a text. Checkboxes, lists with several choices, and whatever has its name
+more than once give a list, which is empty where nothing was chosen. It is the same whether a crowd-form or a plain form
+sent it. A field that a script made is a text, and `grown` adds it to the setting `more_fields`. The setting `gold`
+names, by field, the column with the known answer; see `known`.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from common.html_templates import NotFilledError, TooLargeError
 from hits.protocols.base import CheckedAnswer, Json, LabelValue, SettingsRefusedError
 from hits.protocols.columns import columns_of, named
 from hits.protocols.given_settings import MAX_SECONDS, Given
-from hits.protocols.html_page import known
+from hits.protocols.html_page import correcting, known
 from hits.protocols.html_page.answers import values_of
-from hits.protocols.html_page.controls import LEVELS, RESERVED
-from hits.protocols.html_page.template import LONGEST_NAME, MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
+from hits.protocols.html_page.controls import LEVELS, LONGEST_UNIT, RESERVED, is_plain
+from hits.protocols.html_page.template import MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
 from hits.protocols.lines import plain, written
 from hits.protocols.majorities import right_shares
-from hits.protocols.optional import Card, Line, OwnPage, Setting
+from hits.protocols.optional import Card, Corrected, Line, OwnPage, Setting
+from hits.text.markup import markup_in
 
 HIGHEST = 10_000
 DEFAULT_TEMPLATE = """<form>
@@ -38,7 +42,14 @@ DEFAULT_TEMPLATE = """<form>
   <button>Submit</button>
 </form>
 """
-DEFAULTS: Json = {"template": DEFAULT_TEMPLATE, "more_fields": [], "gold": {}, "frame_height": 0, "min_seconds": 0}
+DEFAULTS: Json = {
+    "template": DEFAULT_TEMPLATE,
+    "markup": [],
+    "more_fields": [],
+    "gold": {},
+    "frame_height": 0,
+    "min_seconds": 0,
+}
 
 
 EXAMPLE: tuple[Json, Json] = ({"columns": {"text": "The ferry to Linden sails again, a year late."}}, {})
@@ -57,10 +68,19 @@ class HtmlPageProtocol:
             hint=lambda document, item: named(document, item, "${%s}"),
         ),
         Setting(
+            "markup",
+            "Columns with markup, one a line",
+            "lines",
+            "Their values are shown as HTML where the template has them as text: without scripts, forms and whatever "
+            "loads more than pictures and sounds. Those of other columns are shown exactly as they are written.",
+            rows=2,
+        ),
+        Setting(
             "more_fields",
             "Fields that scripts add, one a line",
             "lines",
-            "Only for pages whose scripts make fields. What has no field in the page or here is not kept as a label.",
+            "Only for pages whose scripts make fields. Name those that a rule or a gold answer is about; others are "
+            "added here when an answer brings them.",
             rows=2,
         ),
         Setting(
@@ -109,10 +129,10 @@ class HtmlPageProtocol:
         text, names = values["template"], values["more_fields"]
         if not isinstance(text, str):
             return [f"template must be a text, not {text!r:.60}."]
-        values["template"] = text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        values["template"] = text = _as_kept(text)
         template, faults = read_template(text)
-        wrong = _name_faults(names, template)
-        if template and not wrong and not with_more(template, names).fields:
+        wrong = [*_name_faults(names, template), *_markup_faults(values["markup"], template)]
+        if template and not wrong and not template.makes_fields and not with_more(template, names).fields:
             wrong = [
                 'template line 1: the page asks nothing: give a field a name, such as <input name="answer">, or name '
                 "the fields that its scripts add."
@@ -120,6 +140,9 @@ class HtmlPageProtocol:
         if template and not wrong:
             values["gold"], wrong = known.read_gold(values["gold"], with_more(template, names))
         return [*faults, *wrong]
+
+    def corrected(self, name: str, text: str) -> Corrected | None:
+        return correcting.corrected(_as_kept(text))
 
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
         """{"html", "frame_height"}."""
@@ -134,20 +157,28 @@ class HtmlPageProtocol:
     ) -> CheckedAnswer:
         template, columns = _template(settings), columns_of(document, item)
         values = values_of(template, columns, fields)
+        names = {field.unit: name for name, field in template.fields.items()}
         return CheckedAnswer(
             tuple(
-                LabelValue(name, value, known.judged(template, columns, settings["gold"], name, value))
-                for name, value in values.items()
+                LabelValue(unit, value, known.judged(template, columns, settings["gold"], names.get(unit, ""), value))
+                for unit, value in values.items()
             )
         )
+
+    def grown(self, settings: Json, units: Sequence[str]) -> Json:
+        """The settings with the fields that answers brought and the task does not name, as many as can be named."""
+        there = self.levels(settings)
+        more = [unit for unit in dict.fromkeys(units) if unit not in there]
+        return {**settings, "more_fields": [*settings["more_fields"], *more][:MOST_FIELDS]}
 
     def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
         """Each field by its name, which the page's author gave it."""
         right = self.known_values(document, item, settings)
+        names = {field.unit: name for name, field in _template(settings).fields.items()}
         return [
             line
-            for name in _template(settings).fields
-            for line in written(name, name, said, plain(right[name]) if name in right else "")
+            for unit, name in names.items()
+            for line in written(name, unit, said, plain(right[unit]) if unit in right else "")
         ]
 
     def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
@@ -182,6 +213,21 @@ class HtmlPageProtocol:
             return missing
         return [*_filling_faults(template, columns), *known.item_faults(template, columns, gold)]
 
+    def import_notes(self, rows: Iterable[tuple[Json, Json]], settings: Json) -> list[str]:
+        """Columns in which somebody meant markup, and that are shown as they are written."""
+        first, count = dict[str, str](), Counter[str]()
+        for document, item in rows:
+            for name, value in columns_of(document, item).items():
+                if name not in settings["markup"] and (found := markup_in(str(value))):
+                    first.setdefault(name, found)
+                    count[name] += 1
+        return [
+            f"The column {name!r:.60} has markup in {count[name]:,} {'row' if count[name] == 1 else 'rows'}, such as "
+            f"{first[name]:.40}. Workers see it as it is written. To show it as HTML, name the column under “Columns "
+            "with markup” on the page “Task”."
+            for name in first
+        ]
+
     def answer_names(self, settings: Json) -> dict[str, bool]:
         """What a file of results can have a column for, and whether each answer needs it."""
         template = _template(settings)
@@ -189,16 +235,26 @@ class HtmlPageProtocol:
 
     def posted(self, document: Json, item: Json, settings: Json, told: Mapping[str, str], worker: str) -> Json:
         """The fields as they are: such files hold what pages post, several values of a field parted by bars."""
-        fields = _template(settings).fields
-        return {name: _barred(text) if name in fields and fields[name].parted else text for name, text in told.items()}
+        found = {}
+        for name, field in _template(settings).posted(columns_of(document, item)).items():
+            for column in {name, field.name, field.unit} & told.keys():
+                found[name] = _barred(told[column]) if field.parted else told[column]
+        fields = {column for field in _template(settings).fields.values() for column in (field.name, field.unit)}
+        return found | {name: text for name, text in told.items() if name not in found and name not in fields}
 
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
-        """The value that is right, by field; without the fields of which none is known."""
-        return known.values(_template(settings), columns_of(document, item), settings["gold"])
+        """The value that is right, by unit; without the fields of which none is known."""
+        template = _template(settings)
+        found = known.values(template, columns_of(document, item), settings["gold"])
+        return {template.fields[name].unit: value for name, value in found.items()}
 
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, interval, set or text."""
-        return {name: LEVELS[field.kind] for name, field in _template(settings).fields.items()}
+        return {field.unit: LEVELS[field.kind] for field in _template(settings).fields.values()}
+
+
+def _as_kept(template: str) -> str:
+    return template.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _barred(text: str) -> str:
@@ -226,13 +282,23 @@ def _filling_faults(template: Template, columns: Json) -> list[str]:
     ]
 
 
+def _markup_faults(names: Any, template: Template | None) -> list[str]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return [f"markup must be a list of columns, not {names!r:.60}."]
+    return [
+        f"markup names the column {name!r:.60}, which the template does not show."
+        for name in dict.fromkeys(names)
+        if template and name not in template.columns
+    ]
+
+
 def _name_faults(names: Any, template: Template | None) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return [f"more_fields must be a list of names, not {names!r:.60}."]
     faults = []
     for name in names:
-        if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-            faults.append(f"more_fields has {name!r:.70}: a name has 1 to {LONGEST_NAME} characters that can be read.")
+        if not is_plain(name):
+            faults.append(f"more_fields has {name!r:.70}: a name has 1 to {LONGEST_UNIT} characters that can be read.")
         elif name in RESERVED or (template and name in template.fields):
             faults.append(f"more_fields has {name!r:.60}, which the page or the marketplace has already.")
     if len(set(names)) < len(names):
@@ -247,7 +313,7 @@ def _template(settings: Json) -> Template:
     template, faults = read_template(settings["template"])
     if template is None:
         raise SettingsRefusedError(faults)
-    return with_more(template, settings["more_fields"])
+    return with_more(replace(template, markup=frozenset(settings["markup"])), settings["more_fields"])
 
 
 protocol = HtmlPageProtocol()

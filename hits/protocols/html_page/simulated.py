@@ -13,9 +13,10 @@ from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, choose
 from hits.crowd.task_page import NotATaskError, Screen
-from hits.protocols.html_page.controls import categories
+from hits.text.crowd_elements import categories, entity_labels
 
 WORDS, RUBBISH = "It says so in what is shown", "good"
+CLASSIFIERS = tuple(f"crowd-{of}classifier{more}" for of in ("", "image-") for more in ("", "-multi-select"))
 NO_FIELDS = ("hidden", "submit", "button", "reset", "image", "file")
 
 
@@ -25,7 +26,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     item = f"page {' '.join(screen.page.text().split())}"
     plain = dict(_plain(person, screen.page, item))
     crowd = _crowd(person, screen.page, item)
-    if screen.page.first("crowd-form") is None:
+    if not any(screen.page.first(tag) for tag in ("crowd-form", "crowd-entity-annotation")):
         return Answer(item, plain) if plain else None
     return Answer(item, {"taskAnswers": json.dumps([plain | crowd])})
 
@@ -52,16 +53,24 @@ def _plain(person: Person, page: Node, item: str) -> list[tuple[str, str]]:
 def _crowd(person: Person, page: Node, item: str) -> dict[str, object]:
     """By name, as a crowd-form says it."""
     found: dict[str, object] = {}
-    for tag in ("crowd-radio-button", "crowd-checkbox"):
+    for tag in ("crowd-radio-button", "crowd-checkbox", "crowd-toggle-button"):
         boxes = [(node.attributes["name"], node.attributes.get("value", "on")) for node in page.all(tag, "name")]
         if boxes:
             right = choose([f"{name} {value}" for name, value in boxes], person, f"{item} {tag}")
             for name, value in boxes:
                 found.setdefault(name, {})[value] = f"{name} {value}" == right  # type: ignore[index]
-    for node in page.all("crowd-classifier", "name"):
-        options = categories(node.attributes.get("categories", ""))
-        if options:
-            found[node.attributes["name"]] = {"label": choose(options, person, f"{item} {node.attributes['name']}")}
+    for tag in CLASSIFIERS:
+        for node in page.all(tag, "name"):
+            options = categories(node.attributes.get("categories", ""))
+            if options:
+                label = choose(options, person, f"{item} {node.attributes['name']}")
+                found[node.attributes["name"]] = {"labels": [label]} if "multi" in tag else {"label": label}
+    for node in page.all("crowd-entity-annotation"):
+        name, text = node.attributes.get("name") or "annotations", node.attributes.get("text", "")
+        labels = entity_labels(node.attributes.get("labels", ""))
+        if labels and text.strip():
+            label, end = choose(labels, person, f"{item} {name}"), len(text.split(maxsplit=1)[0])
+            found[name] = {"entities": [{"endOffset": end, "label": label, "startOffset": 0}]}
     for tag in ("crowd-input", "crowd-text-area", "crowd-slider"):
         for node in page.all(tag, "name"):
             found[node.attributes["name"]] = _written(person, node, f"{item} {node.attributes['name']}")

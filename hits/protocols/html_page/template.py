@@ -13,10 +13,11 @@ from re import IGNORECASE, Pattern
 from re import compile as pattern
 from typing import Any
 
-from common.html_pages import VOID, Fault, is_submit, position
+from common.html_pages import ANNOTATION, OWN_FORMS, VOID, Fault, is_submit, position
 from common.html_tags import SCRIPT, Page, Tag
 from common.html_templates import PLACEHOLDER, filled, placeholder_names, size_of, template_faults, with_form
 from hits.protocols.html_page.controls import Control, Field, controls, fields, ranges
+from hits.text.markup import sanitised
 
 # A question has 65,535 bytes at most; the XML around the page is a part of it.
 MOST_BYTES = 65_535 - 300
@@ -25,7 +26,6 @@ _SPLIT = len("]]]]><![CDATA[>") - len("]]>")
 CROWD_SCRIPT = "crowd-html-elements.js"
 CROWD_FORM = "crowd-form"
 MOST_FIELDS = 200
-LONGEST_NAME = 60
 MOST_OF = {"form": 20, CROWD_FORM: 20, "crowd-radio-group": 500, "select": 500, "script": 200}
 SHOWN = 50
 _OUR_SCRIPTS = (CROWD_SCRIPT, "externalHIT_v1.js")
@@ -41,6 +41,7 @@ _OF_ENDS = pattern(r"end tag|closing|closed|end of file|Unexpected start tag \(f
 _SOLIDUS = "Trailing solidus not allowed on element "
 _SLASH = "is not closed by its slash"
 _SUBMITS = pattern(r"submit", IGNORECASE)
+_MAKES = pattern(r"createElement|innerHTML|insertAdjacent|document\.write|append|\.html\(|<(input|textarea|select)\b")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Template:
     """A page whose placeholders are the columns of a row; `html` has its form.
 
     `scripted` says that scripts of its own may change the page, `crowd` that its answer comes as that of a crowd-form.
+    `buttons` are the names of what says the same in every answer; `makes_fields` says that a script may make others.
+    `markup` are the columns whose values are HTML.
     """
 
     html: str
@@ -55,6 +58,9 @@ class Template:
     fields: Mapping[str, Field]
     scripted: bool
     crowd: bool
+    buttons: frozenset[str] = frozenset()
+    makes_fields: bool = False
+    markup: frozenset[str] = frozenset()
 
     @property
     def is_strict(self) -> bool:
@@ -63,11 +69,21 @@ class Template:
 
     def filled(self, columns: Mapping[str, Any]) -> str:
         """The page of a row. Raises NotFilledError."""
-        return filled(self.html, {name: str(columns[name]) for name in self.columns if name in columns}, MOST_BYTES)
+        values = {name: str(columns[name]) for name in self.columns if name in columns}
+        markup = {name: sanitised(value) for name, value in values.items() if name in self.markup}
+        return filled(self.html, values, MOST_BYTES, markup=markup)
+
+    def posted(self, columns: Mapping[str, Any]) -> dict[str, Field]:
+        """The fields by the names that they have in the page of this row."""
+        return {_named(name, columns): field for name, field in self.fields.items()}
 
     def options(self, field: Field, columns: Mapping[str, Any]) -> list[str]:
         """The values that the field can send in the page of this row; empty where that is not known."""
-        return [PLACEHOLDER.sub(lambda found: str(columns.get(found[1], "")), value) for value in field.options]
+        return [_named(value, columns) for value in field.options]
+
+
+def _named(text: str, columns: Mapping[str, Any]) -> str:
+    return PLACEHOLDER.sub(lambda found: str(columns.get(found[1], "")), text)
 
 
 @lru_cache(maxsize=32)
@@ -86,9 +102,11 @@ def read_template(text: str) -> tuple[Template | None, tuple[str, ...]]:
         told = sorted(faults, key=lambda fault: (fault.line, fault.column))
         more = [f"template has {len(told) - SHOWN:,} more faults."] if len(told) > SHOWN else []
         return None, (*dict.fromkeys(f"template line {fault.line}: {fault.text}" for fault in told[:SHOWN]), *more)
-    crowd = any(tag.name == CROWD_FORM for tag in page.tags)
-    names = tuple(placeholder_names(text))
-    return Template(with_form(text), names, fields(page), _is_scripted(page), crowd), ()
+    crowd = any(tag.name in (CROWD_FORM, ANNOTATION) for tag in page.tags)
+    names, asked = tuple(placeholder_names(text)), fields(page)
+    buttons = frozenset(one.name for one in controls(page)) - asked.keys()
+    makes_fields = _script_may(page, text, _MAKES)
+    return Template(with_form(text), names, asked, _is_scripted(page), crowd, buttons, makes_fields), ()
 
 
 def with_more(template: Template, names: Sequence[str]) -> Template:
@@ -201,13 +219,6 @@ def _control_faults(text: str, page: Page) -> Iterator[Fault]:
 def _control_fault(one: Control) -> str:
     if one.shape == "file":
         return f"the field {one.name!r:.60} asks for a file, and the marketplace takes none: take it out."
-    if PLACEHOLDER.search(one.name):
-        return (
-            f"the field {one.name!r:.60} has a column in its name: give it the same name for every row, so that answers"
-            " to all rows can be compared."
-        )
-    if len(one.name) > LONGEST_NAME or not one.name.isprintable():
-        return f"the name of the field {one.name!r:.70} must have at most {LONGEST_NAME} characters that can be read."
     return ""
 
 
@@ -215,8 +226,8 @@ def _control_fault(one: Control) -> str:
 
 
 def _form_faults(text: str, page: Page) -> Iterator[Fault]:
-    forms = ranges(page, ("form", CROWD_FORM))
-    if any(tag.name.startswith("crowd-") for tag in page.tags) and not _has_script(page, CROWD_SCRIPT):
+    forms = ranges(page, OWN_FORMS)
+    if any(tag.name.startswith("crowd-") for tag in page.tags) and not has_script(page, CROWD_SCRIPT):
         first = next(tag for tag in page.tags if tag.name.startswith("crowd-"))
         yield Fault(
             *position(text, first.start),
@@ -234,28 +245,33 @@ def _form_faults_of(text: str, page: Page, form: Tag, end: int) -> Iterator[str]
             f"the form is sent to {form.value('action')!r:.80} and not to the marketplace: take its action out, or "
             "write https://www.mturk.com/mturk/externalSubmit."
         )
-    if form.name == "form" and not _sends(page, form, end) and not _script_may(page, text, _SUBMITS):
+    if form.name == "form" and not sends(page, form, end) and not may_submit(page, text):
         yield "the form has no button that sends it: add <button>Submit</button> before </form>."
 
 
-def _sends(page: Page, form: Tag, end: int) -> bool:
+def sends(page: Page, form: Tag, end: int) -> bool:
     ident = form.value("id")
     for tag in page.tags:
         inside = form.end <= tag.start < end or (ident and tag.value("form") == ident)
-        if inside and (
-            (tag.name == "button" and tag.value("type").lower() not in ("button", "reset"))
-            or (tag.name == "input" and tag.value("type").lower() in ("submit", "image"))
-            or (tag.name == "crowd-button" and tag.value("form-action") == "submit")
-        ):
+        if inside and is_sender(tag):
             return True
     return False
+
+
+def is_sender(tag: Tag) -> bool:
+    """Whether it is a button that sends its form."""
+    return (
+        (tag.name == "button" and tag.value("type").lower() not in ("button", "reset"))
+        or (tag.name == "input" and tag.value("type").lower() in ("submit", "image"))
+        or (tag.name == "crowd-button" and tag.value("form-action") == "submit")
+    )
 
 
 def _outside(text: str, page: Page, forms: Sequence[tuple[Tag, int]]) -> Iterator[Fault]:
     """Controls beside the form send nothing."""
     idents = {form.value("id") for form, _ in forms} - {""}
     for one in controls(page):
-        inside = any(form.end <= one.tag.start < end for form, end in forms)
+        inside = any(form.start <= one.tag.start < end for form, end in forms)
         if not inside and one.tag.value("form") not in idents:
             yield Fault(
                 *position(text, one.tag.start),
@@ -282,7 +298,12 @@ def _script_may(page: Page, text: str, what: Pattern[str]) -> bool:
     )
 
 
-def _has_script(page: Page, file: str) -> bool:
+def may_submit(page: Page, text: str) -> bool:
+    """Whether a script may send a form."""
+    return _script_may(page, text, _SUBMITS)
+
+
+def has_script(page: Page, file: str) -> bool:
     return any(tag.name == SCRIPT and file in tag.value("src") for tag in page.tags)
 
 

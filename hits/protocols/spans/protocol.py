@@ -68,7 +68,7 @@ class Spans:
             lines=choice_lines,
         ),
         Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
-        Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
+        Setting("whole_words", "Only whole words can be marked", "bool", marked.WHOLE_WORDS),
         Setting(
             "fewest",
             "Fewest stretches",

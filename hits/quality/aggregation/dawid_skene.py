@@ -25,26 +25,37 @@ def dawid_skene(answers: Answers, *, iterations: int = MOST_ITERATIONS, toleranc
     check_size("Dawid-Skene", answers, squared=True)
     if not len(answers):
         return Aggregated("Dawid-Skene", (), np.zeros(0))
+    truth, errors, step, converged = fit(answers, iterations=iterations, tolerance=tolerance)
+    values, confidence, tied = most_probable(answers, truth)
+    return Aggregated(
+        "Dawid-Skene",
+        values,
+        confidence,
+        _right(answers, errors, truth.mean(axis=0)),
+        "probability of a right answer",
+        step,
+        converged,
+        tied,
+    )
+
+
+def fit(
+    answers: Answers, *, smoothing: float = 0, iterations: int = MOST_ITERATIONS, tolerance: float = TOLERANCE
+) -> tuple[Floats, Floats, int, bool]:
+    """(items x values: probabilities; errors as `_errors` gives them; iterations; whether it converged).
+
+    `smoothing` is how many answers a true value those of all workers count beside a worker's own; 0 is the paper's.
+    """
     given, labels = _given(answers), len(answers.values)
     transposed = given.T.tocsr()
     truth = shares(answers)
     before, converged, step = -np.inf, False, 0
     while not converged and step < iterations:
         step += 1
-        errors, prior = _errors(transposed, truth, labels), np.maximum(truth.mean(axis=0), LEAST)
-        truth, likelihood = _truth(given, errors, prior)
+        prior = np.maximum(truth.mean(axis=0), LEAST)
+        truth, likelihood = _truth(given, _errors(transposed, truth, labels, smoothing), prior)
         converged, before = likelihood - before < tolerance * len(answers), likelihood
-    values, confidence, tied = most_probable(answers, truth)
-    return Aggregated(
-        "Dawid-Skene",
-        values,
-        confidence,
-        _right(answers, _errors(transposed, truth, labels), truth.mean(axis=0)),
-        "probability of a right answer",
-        step,
-        converged,
-        tied,
-    )
+    return truth, _errors(transposed, truth, labels, smoothing), step, converged
 
 
 def _given(answers: Answers) -> Any:
@@ -58,9 +69,13 @@ def _given(answers: Answers) -> Any:
     return csr_matrix((np.ones(len(answers)), columns, ends), shape=shape)
 
 
-def _errors(transposed: Any, truth: Floats, labels: int) -> Floats:
+def _errors(transposed: Any, truth: Floats, labels: int, smoothing: float) -> Floats:
     """(worker, value given) x true value: probabilities, which add up to 1 for each worker and true value."""
     counts = np.maximum((transposed @ truth).reshape(-1, labels, labels), LEAST)
+    if smoothing:
+        # One more answer a pair, so that no pair is impossible.
+        pooled = counts.sum(axis=0) + 1
+        counts = counts + smoothing * pooled / pooled.sum(axis=0)
     errors: Floats = counts / counts.sum(axis=1, keepdims=True)
     return errors.reshape(-1, labels)
 

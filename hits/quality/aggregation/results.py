@@ -42,9 +42,12 @@ def check_size(method: str, answers: Answers, *, squared: bool = False) -> None:
     labels = len(answers.values)
     tables = [len(answers.items) * labels, len(answers.workers) * labels * (labels if squared else 1)]
     if max(tables) > MOST_CELLS:
+        # Only the table of confusions is too large: methods without it may do.
+        instead = "MACE or GLAD, which estimate one ability of each worker, or the majority"
+        choose = instead if squared and max(tables[0], len(answers.workers) * labels) <= MOST_CELLS else "the majority"
         raise NotFeasibleError(
             f"{method} does not take so many different values: {labels:,} of {len(answers.workers):,} workers to "
-            f"{len(answers.items):,} items. Choose the majority."
+            f"{len(answers.items):,} items. Choose {choose}."
         )
 
 

@@ -1,9 +1,9 @@
 """Spans as CoNLL: a line a token, the token and its tag with a tab between them, and a blank line after each sentence.
 
-Tokens are words and every other sign by itself. Tags are O, B-<label> for the first token of a span in a sentence and
-I-<label> for the others. A token that a span covers in part is tagged as a whole. A token has one tag: of spans that
-overlap the longest is written, of equally long ones the one that begins first, then the label that comes first in the
-alphabet; the others stand in the JSON Lines file alone. Pure.
+Tokens are words, as they can be marked, and every other sign by itself. Tags are O, B-<label> for the first token of a
+span in a sentence and I-<label> for the others. A token that a span covers in part is tagged as a whole. A token has
+one tag: of spans that overlap the longest is written, of equally long ones the one that begins first, then the label
+that comes first in the alphabet; the others stand in the JSON Lines file alone. Pure.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from hits.protocols.marked import Span
 from hits.text.sentences import sentences
-from hits.text.words import placed
+from hits.text.words import units
 
 
 def tokens(text: str) -> list[tuple[int, int]]:
     """(start, end) of every word and of every other sign that is no space."""
     found, at = [], 0
-    for start, end in [*((start, end) for _, start, end in placed(text)), (len(text), len(text))]:
+    for start, end in [*units(text), (len(text), len(text))]:
         found += [(sign, sign + 1) for sign in range(at, start) if not text[sign].isspace()]
         found += [(start, end)] if start < end else []
         at = end

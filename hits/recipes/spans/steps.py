@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats.faults import Faults
+from hits.formats.faults import Faults, counted
 from hits.formats.parquet import Kind
 from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
 from hits.formats.tables import write_jsonl, write_parquet
@@ -27,6 +27,7 @@ from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseCo
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
+from hits.text.words import is_without_spaces
 
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
 LONGEST_KEY = 200
@@ -108,6 +109,17 @@ def _of_plain(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, str, 
             row.say("", f"is the same text as line {seen[key]}: remove one of them")
         seen.setdefault(key, number)
         yield number, key, text
+
+
+def import_notes(documents: Sequence[SourceDocument]) -> list[str]:
+    """Where words cannot be told apart by spaces, a lead learns what can be marked."""
+    count = sum(is_without_spaces(document.data["text"]) for document in documents)
+    if not count:
+        return []
+    return [
+        f"{counted(count, 'text')} with a script without spaces between words, such as Japanese, Chinese or Thai: "
+        "there each character can be marked by itself, also where only whole words can be marked."
+    ]
 
 
 def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any]) -> dict[str, str]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from common.html_correcting import Report, look_at
 from marketplace.rules import limits
-from marketplace.rules.questions.correcting import Report, look_at
 
 # Nothing larger is a page; it is not read into the memory.
 _MOST_BYTES = 20_000_000

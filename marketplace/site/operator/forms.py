@@ -248,6 +248,13 @@ class PanelForm(forms.Form):
         required=False,
         help_text="Empty: when they say so.",
     )
+    counts_approved = forms.BooleanField(
+        label="Count approved HITs only",
+        required=False,
+        initial=True,
+        help_text="Annotate approves within minutes what passes its check; an empty answer earns no completion. "
+        "Switch it off where requesters read every answer before they approve it: people would wait for that.",
+    )
     country = forms.ChoiceField(
         label="Country of its people", choices=[("", "— not known —"), *COUNTRIES.items()], required=False
     )

@@ -68,6 +68,7 @@ urlpatterns = [
     path("panels/new/", panels.new, name="panel_new"),
     path("panels/<slug:slug>/", panels.panel, name="panel"),
     path("panels/<slug:slug>/close/", panels.close, name="panel_close"),
+    path("panels/<slug:slug>/release/", panels.release, name="panel_release"),
     path("notifications/", notifications.index, name="notifications"),
     path("notifications/<int:pk>/again/", notifications.again, name="notification_again"),
 ]

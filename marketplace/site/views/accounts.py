@@ -312,6 +312,30 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "marketplace/confirm_email.html", context)
 
 
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def cancel_email(request: HttpRequest, token: str) -> HttpResponse:
+    """The page behind the link of the warning that the old address gets."""
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    try:
+        if request.method == "POST":
+            access.cancel_email_change(token)
+            return render(request, "marketplace/cancel_email.html", {"done": True})
+        username = access.read_cancellation(token).user.get_username()
+    except AccountRefused as refusal:
+        return problem(
+            request,
+            410,
+            _("This link cancels nothing"),
+            said(refusal.message),
+            back_url=reverse("site:profile"),
+            back_label=_("Go to the profile"),
+        )
+    return render(request, "marketplace/cancel_email.html", {"username": username, "token": token})
+
+
 @require_POST
 @worker_required
 def place(request: HttpRequest, worker: Worker) -> HttpResponse:

@@ -1,5 +1,6 @@
 """In by a panel's link, and back to its completion address."""
 
+import secrets
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,6 +24,8 @@ from marketplace.verbs import clock, panels
 
 # Says that the person came by a panel's link: its bar stands on every page, and its number of HITs ends the work.
 SESSION = "panel"
+# The cookie of the browser from which somebody came; see `panels.enter`.
+BROWSER, BROWSER_SECONDS = "panel_browser", 365 * 24 * 3600
 
 
 @never_cache
@@ -30,8 +33,9 @@ SESSION = "panel"
 def enter(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the terms, then take the person in. Opening the link makes and signs in nothing; the button does.
 
-    Security: the id in the link can be guessed. So it signs in only to accounts that this page made, which
-    have no password; entries from one address are slowed down; a panel with a secret asks for a signature.
+    Security: the id in the link can be guessed. So it signs in only to accounts that this page made, which have no
+    password, and from the first browser alone; entries from one address are slowed down; a panel with a secret asks for
+    a signature instead.
     """
     elsewhere = other_name(request)
     if elsewhere is not None:
@@ -51,7 +55,9 @@ def enter(request: HttpRequest, slug: str) -> HttpResponse:
         if request.method == "POST":
             if entry is None and request.POST.get("agreed") != "yes":
                 return _terms(request, panel, entry, missing=True)
-            return _take_in(request, panels.enter(panel, outside_id, parameters, clock.now(), visit))
+            browser = request.COOKIES.get(BROWSER) or secrets.token_urlsafe(24)
+            entry = panels.enter(panel, outside_id, parameters, clock.now(), visit, browser)
+            return _take_in(request, entry, browser)
     except TooManyAttempts as refusal:
         return throttle.too_many(request, refusal, request.get_full_path())
     except JoinRefused as refusal:
@@ -78,11 +84,18 @@ def _closed(request: HttpRequest, panel: Panel, address: str) -> HttpResponse:
     return render(request, "marketplace/panel_closed.html", context, status=410)
 
 
-def _take_in(request: HttpRequest, entry: PanelEntry) -> HttpResponse:
+def _take_in(request: HttpRequest, entry: PanelEntry, browser: str) -> HttpResponse:
     auth.login(request, entry.worker.user, settings.AUTHENTICATION_BACKENDS[0])
+    request.session[SESSION] = entry.panel.slug
+    response = _first_page(entry)
+    secure = settings.SESSION_COOKIE_SECURE
+    response.set_cookie(BROWSER, browser, max_age=BROWSER_SECONDS, httponly=True, secure=secure, samesite="Lax")
+    return response
+
+
+def _first_page(entry: PanelEntry) -> HttpResponse:
     panel = entry.panel
-    request.session[SESSION] = panel.slug
-    if panels.is_done(entry):
+    if panels.is_done(entry) or panels.is_being_checked(entry):
         return redirect("site:panel_finish")
     if panel.hit_type is None:
         return redirect("site:home")
@@ -117,6 +130,8 @@ def finish(request: HttpRequest, worker: Worker) -> HttpResponse:
         "done": panels.is_done(entry),
         "early": early,
         "submitted": panels.submitted(entry),
+        "now": panels.count(entry),
+        "checked": panels.is_being_checked(entry),
     }
     response = show(request, worker, "panel_finish", context)
     address = entry.panel.screened_out_url if early else entry.panel.completion_url

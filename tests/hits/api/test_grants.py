@@ -12,6 +12,7 @@ from tests.hits import factories
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused
 from tests.hits.market import Marketplace
+from tests.hits.strangers import STRANGER
 
 pytestmark = pytest.mark.usefixtures("eager")
 
@@ -30,9 +31,11 @@ def test_they_are_named_with_what_they_do(api: APIClient, parts: Stage) -> None:
     assert one == {"key": "part-one", "opens": [], "closes": ["other"], "given_by": ["validate"]}
 
 
-def test_one_is_given_listed_and_withdrawn(api: APIClient, parts: Stage, market: Marketplace) -> None:
+def test_one_is_given_listed_and_withdrawn(
+    api: APIClient, parts: Stage, market: Marketplace, stranger_refused: None
+) -> None:
     worker = market.sign_up_worker()
-    given = {"key": "part-one", "worker_ids": [worker, "A000NOTTHERE"]}
+    given = {"key": "part-one", "worker_ids": [worker, STRANGER]}
     answer = api.post(HOME + "grants/", given, format="json")
     assert answer.status_code == 202 and answer.json()["message"].startswith("2 of the workers")
     held, waits = api.get(answer.json()["see"]).json()["results"]

@@ -80,12 +80,17 @@ def test_wrong_input_changes_nothing(alice: Any, method: str, route: str, given:
 
 
 def test_an_address_is_asked_for_by_a_letter_and_said_to_be_missing(alice: Any, settings: Any) -> None:
+    alice.set_password("a-long-enough-password-7")
+    alice.save()
     api = signed_in(alice)
+    asked = {"email": "a@example.org", "password": "a-long-enough-password-7"}
     assert "no mail server" in api.get("/api/notices/address/").json()["why_no_email"]
-    refused = api.post("/api/notices/address/", {"email": "a@example.org"}, format="json")
+    refused = api.post("/api/notices/address/", asked, format="json")
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "link_not_sent")
     settings.MAIL = True
-    assert api.post("/api/notices/address/", {"email": "a@example.org"}, format="json").status_code == 200
+    wrong = api.post("/api/notices/address/", asked | {"password": "a guess"}, format="json")
+    assert (wrong.status_code, wrong.json()["error"]["code"], mail.outbox) == (403, "not_confirmed", [])
+    assert api.post("/api/notices/address/", asked, format="json").status_code == 200
     assert [letter.to for letter in mail.outbox] == [["a@example.org"]]
     told = api.get("/api/notices/address/").json()
     assert told == {"email": "", "why_no_email": "Your account has no e-mail address, so you get no e-mail."}

@@ -57,6 +57,7 @@ def test_a_file_is_sent_in_looked_at_and_removed() -> None:
     make.member(stage.project, user)
     lead, address = signed_in(user), f"/api/projects/{stage.project.slug}/stages/{stage.key}/results/"
     content = csv_of({name: cell for name, cell in row(1, "A1", "Glad").items() if name != "Input.known"})
+    content = content.replace(b"\r\n", b",\r\n")
     file = lambda: SimpleUploadedFile("old.csv", content)  # noqa: E731
     told = lead.post(f"{address}columns/", {"file": file()}).json()
     assert told["layout"] == "mturk" and {"name": "Input.known", "needed": True, "column": ""} in told["fields"]
@@ -64,6 +65,8 @@ def test_a_file_is_sent_in_looked_at_and_removed() -> None:
     made = lead.post(address, {"file": file(), "mapping": json.dumps({"Input.known": "=Glad"})})
     assert (made.status_code, made.json()["kind"]) == (202, "results")
     tasks.import_upload(made.json()["id"])
+    upload = lead.get(f"/api/projects/{stage.project.slug}/uploads/{made.json()['id']}/").json()
+    assert upload["notes"] == ["The last column is not read: there is no name in the first line."]
     (answer,) = lead.get(address.replace("results", "answers")).json()["results"]
     assert (answer["state"], answer["hit_id"], answer["imported_from"]) == ("Imported", None, made.json()["id"])
     assert lead.delete(f"{address}{made.json()['id']}/").json() == {"removed": 1}

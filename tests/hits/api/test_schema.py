@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 from rest_framework.test import APIClient
 
 from hits.api.urls import urlpatterns
-from ops.chromium import ARGUMENTS, quick
+from tests.browser import launch_options
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_page_shows_in_a_browser_and_breaks_no_policy(live_server: Any, monk
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     said: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(**launch_options())
         page = browser.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))

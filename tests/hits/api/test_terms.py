@@ -59,3 +59,14 @@ def test_an_answer_names_the_version_of_its_worker(api: APIClient, stage: Stage)
         make.assignment(make.hit(make.item(stage)), terms=terms)
     rows = api.get(HOME + f"stages/{stage.key}/answers/").json()["results"]
     assert [row["terms_version"] for row in rows] == [1, None]
+
+
+def test_of_earlier_versions_a_list_has_the_beginning_and_a_version_alone_is_whole(stage, api):
+    for number in (1, 2):
+        make.terms(stage.project, text=f"{number} " + "x" * 19_990)
+    standing, earlier = api.get(HOME + "terms/").json()["results"]
+    assert (standing["version"], len(standing["text"])) == (2, 19_992)
+    assert (len(earlier["text"]) <= 1000, earlier["text"].endswith(" more characters were cut off]")) == (True, True)
+    (alone,) = api.get(HOME + "terms/?version=1").json()["results"]
+    assert alone["text"] == "1 " + "x" * 19_990
+    assert api.get(HOME + "terms/?version=3").json()["results"] == []

@@ -116,6 +116,22 @@ def test_a_mapped_table_is_imported_and_what_is_not_mapped_is_kept(api: APIClien
     assert (again["state"], again["mapping"]) == ("done", None)
 
 
+def test_a_text_that_is_not_utf_8_is_refused_with_a_guess_and_imported_with_its_encoding(
+    api: APIClient, choice: Project
+) -> None:
+    content = "id,text\nr1,Café “Noël”\n".encode("cp1252")
+    for route in ("columns/", ""):
+        error = refused(table(api, choice, route, content, "rain.csv"), 400, "encoding_needed")["details"]
+        assert error["guess"] == "cp1252" and error["lines"] == [{"line": 2, "text": "r1,Café “Noël”"}]
+    refused(table(api, choice, "", content, "rain.csv", encoding="utf-16"), 400, "encoding_refused")
+    refused(table(api, choice, "", content, "rain.csv", encoding="klingon"), 400, "encoding_refused")
+    assert not Upload.objects.exists()
+    shown = table(api, choice, "columns/", content, "rain.csv", encoding="Latin-1").json()
+    assert shown["rows"][0]["cells"]["text"] == "Café “Noël”"
+    assert table(api, choice, "", content, "rain.csv", encoding="Latin-1").json()["state"] == "done"
+    assert Item.objects.get().document.data["text"] == "Café “Noël”"
+
+
 @pytest.mark.parametrize(
     ("mapping", "said"),
     [

@@ -33,6 +33,8 @@ def test_it_computes_prints_and_writes(stage: Stage, run: Any, tmp_path: Path) -
     assert "  alpha: 0.333 (95 %:" in said
     assert "  cohen: not defined: it is for two annotators, and there are 3" in said
     assert "  Dawid-Skene" in said and "  Majority" in said
+    assert "  MACE assumes: All values are equally common" in said
+    assert "  Recommended: Majority" in said and "items with a gold answer; no method is right on more." in said
     with (tmp_path / "v.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["item"], row["value"], row["answers"]) for row in rows] == [

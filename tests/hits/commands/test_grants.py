@@ -12,7 +12,7 @@ from tests.hits.market import Marketplace
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_qualification_is_given_listed_and_taken_back(run: Run, market: Marketplace) -> None:
+def test_a_qualification_is_given_listed_and_taken_back(run: Run, market: Marketplace, stranger_refused: None) -> None:
     requirement = {"qualification": "trusted-reader", "comparator": "Exists"}
     make.stage(make.project(slug="river"), key="review", requirements=[requirement])
     worker = market.sign_up_worker()

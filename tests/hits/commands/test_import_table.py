@@ -46,7 +46,19 @@ def test_mapped_columns_are_imported_and_remembered(run: Run, project: Project, 
     assert "Imported 7 items of 7 documents into rain." in said
     assert Item.objects.first().document.data["columns"] == {"source": "Gazette"}
     file.write_bytes(workbook([ROWS[0], ["s1", "Sun.", ""]]))
-    assert "Imported 1 items" in run("import_file", "rain", file)
+    assert "Imported 1 item of 1 document" in run("import_file", "rain", file)
+
+
+def test_a_text_that_is_not_utf_8_is_imported_with_the_encoding_that_the_refusal_names(
+    run: Run, project: Project, tmp_path: Path
+) -> None:
+    path = tmp_path / "rain.txt"
+    path.write_bytes("id\ttext\r\nr1\tCafé 日本\r\n".encode("utf-16"))
+    with pytest.raises(CommandError, match="--encoding utf-16"):
+        run("import_file", "rain", path)
+    assert "Café 日本" in run("import_file", "rain", path, "--columns", "--encoding", "utf-16")
+    assert "Imported 1 item" in run("import_file", "rain", path, "--encoding", "utf-16")
+    assert Item.objects.get().document.data["text"] == "Café 日本"
 
 
 def test_two_columns_for_one_field_are_refused_and_nothing_changes(run: Run, project: Project, file: Path) -> None:

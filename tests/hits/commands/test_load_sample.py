@@ -25,6 +25,7 @@ from hits.flow.setup import projects, release_cards, stage_settings
 from hits.management.commands import load_sample
 from hits.models import Action, Batch, Document, Hit, Item, Project, Stage, StageSummary, Upload, WaitingJob
 from tests.hits import factories as make
+from tests.hits.mailbox import mail_server
 from tests.hits.market import Marketplace
 
 NAME = "Sample: harbour news"
@@ -258,3 +259,17 @@ def test_a_finished_sample_waits_for_no_decision_about_a_worker_who_was_blocked_
     assert list(stage.assignments.held()) == [held]
     tasks.finish_sample(stage.project.pk)
     assert not stage.assignments.held().exists()
+
+
+def test_a_finished_sample_says_where_no_crowd_can_sign_up(
+    laptop: Any, market: Marketplace, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(tasks.finish_sample, "delay", lambda pk: pytest.fail("It was started."))
+    with mail_server() as mailbox:
+        other = Marketplace(tmp_path, MARKETPLACE_EMAIL_URL=f"smtp://127.0.0.1:{mailbox.port}")
+        other.start()
+        laptop.MTURK_SUBMIT_ORIGINS = [other.url]
+        try:
+            assert "Start the marketplace without MARKETPLACE_EMAIL_URL" in load("--finished")
+        finally:
+            other.close()

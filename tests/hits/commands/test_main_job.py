@@ -183,7 +183,7 @@ def test_answers_that_came_too_fast_are_held_and_approved_by_a_command(
     assert "0 answers decided" in run("approve", "river", "validate", "--all")
     with pytest.raises(CommandError, match="--all or --held"):
         run("approve", "river", "validate", "--all", "--held")
-    assert "1 answers decided" in run("approve", "river", "validate", "--held")
+    assert "1 answer decided" in run("approve", "river", "validate", "--held")
     assert json.loads(run("status", "river", "--json"))["stages"][1]["held"] == 0
     assert hit.item.labels.counting().count() == 1
 
@@ -205,7 +205,7 @@ def test_the_ledger_is_listed_and_checked_against_the_marketplace(run: Run, answ
 def test_books_agree_at_every_step(run: Run, answered: list[Hit], market: Marketplace) -> None:
     said = run("check_ledger", "river")
     assert "3 x Answers are there that are fetched soon." in said and said.rstrip().endswith("The books agree.")
-    with pytest.raises(CommandError, match="do not agree: answers_coming, on_hold"):
+    with pytest.raises(CommandError, match="do not agree: answers_coming"):
         run("check_ledger", "river", "--strict")
     run("expire", "river", "validate")
     run("harvest", "river")
@@ -254,7 +254,7 @@ def held(run: Run, filled: Project, market: Marketplace) -> list[Assignment]:
 
 
 def test_held_answers_are_approved_and_rejected(run: Run, held: list[Assignment], market: Marketplace) -> None:
-    assert "1 answers decided" in run("approve", "river", "validate", held[0].assignment_id)
+    assert "1 answer decided" in run("approve", "river", "validate", held[0].assignment_id)
     run("reject", "river", "validate", held[1].assignment_id, "--feedback", "Not a name.")
     assert gateway().assignment(held[1].assignment_id).status == "Rejected"
     run("approve", "river", "validate", "--all")

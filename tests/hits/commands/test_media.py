@@ -35,14 +35,14 @@ def archive(tmp_path: Path) -> Path:
 def test_files_are_added_listed_written_to_a_folder_and_deleted(
     run: Run, quay: Project, archive: Path, tmp_path: Path
 ) -> None:
-    assert run("media", "quay", "--add", archive) == "2 files are new in quay.\n"
+    assert run("media", "quay", "--add", archive) == "2 new files in quay.\n"
     assert "images/cat.png  image/png" in run("media", "quay")
     assert "bell.wav" not in run("media", "quay", "--after", "bell.wav")
     run("media", "quay", "--to", tmp_path / "out")
     assert (tmp_path / "out" / "images" / "cat.png").read_bytes() == CAT
     with pytest.raises(CommandError, match="no empty folder"):
         run("media", "quay", "--to", tmp_path / "out")
-    assert run("media", "quay", "--delete", "bell.wav", "--yes") == "Deleted 1 files.\n"
+    assert run("media", "quay", "--delete", "bell.wav", "--yes") == "Deleted 1 file.\n"
     assert [file.name for file in quay.media.all()] == ["images/cat.png"]
     assert quay.actions.filter(verb="deleted media", origin="command").count() == 1
 
@@ -61,7 +61,7 @@ def test_a_table_comes_with_its_media(run: Run, quay: Project, archive: Path, tm
     table = tmp_path / "rows.csv"
     table.write_text("id,picture\nr1,cat.png\n", encoding="utf-8")
     said = run("import_file", "quay", table, "--media", archive)
-    assert "2 files of media are new." in said and "Imported 1 items" in said
+    assert "2 new files of media." in said and "Imported 1 item of 1 document into" in said
     factories.hit(Item.objects.get())
     with pytest.raises(CommandError, match=r"Published items show images/cat\.png"):
         run("media", "quay", "--delete", "images/cat.png", "--yes")

@@ -46,7 +46,7 @@ def test_annotations_go_out_and_come_in_and_back(run: Run, slug: str, tmp_path: 
     number = said.split()[-1].rstrip(".")
     assert "1 articles as before." in run("annotations", slug, "--undo", number)
     file.write_text("{}\n")
-    with pytest.raises(CommandError, match="1 faults in out.jsonl. Nothing was changed."):
+    with pytest.raises(CommandError, match="1 fault in out.jsonl. Nothing was changed."):
         run("annotations", slug, "--from", file)
 
 

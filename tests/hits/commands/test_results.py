@@ -38,17 +38,19 @@ def test_results_come_in_and_go_again_by_command(tmp_path: Path, capsys: pytest.
     stage = moods()
     slug, file = stage.project.slug, tmp_path / "old.csv"
     cells = {name: cell for name, cell in row(1, "A1", "Glad").items() if name != "Input.known"}
-    file.write_bytes(csv_of(cells))
+    file.write_bytes(csv_of(cells).replace(b"\r\n", b",\r\n"))
     with pytest.raises(CommandError, match="No column is Input.known"):
         call_command("import_results", slug, stage.key, str(file))
     call_command("import_results", slug, stage.key, str(file), "--columns")
     assert "Answer.mood  Answer.mood" in capsys.readouterr().out
     call_command("import_results", slug, stage.key, str(file), "--map", "Input.known==Glad")
-    assert "1 answers came into" in capsys.readouterr().out and stage.labels.get().correct
+    out = capsys.readouterr().out
+    assert "1 answer came into" in out and stage.labels.get().correct
+    assert "The last column is not read: there is no name in the first line." in out
     with pytest.raises(CommandError, match="imported already: old.csv"):
         call_command("import_results", slug, stage.key, str(file), "--map", "Input.known==Glad")
     call_command("import_results", slug, stage.key, "--remove", str(stage.result_files.get().pk), "--yes")
-    assert "1 answers removed" in capsys.readouterr().out and not stage.assignments.exists()
+    assert "1 answer removed" in capsys.readouterr().out and not stage.assignments.exists()
 
 
 def test_the_faults_of_a_file_are_printed_with_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,7 +52,7 @@ def test_a_rule_is_set_after_asking_and_judges_at_once(
     with pytest.raises(CommandError, match="Nothing was saved"):
         run("rule", "river", "judge", "set", file)
     said = run("rule", "river", "judge", "set", file, "--yes", "--note", "One is enough")
-    assert "Rule 2 is in force. 1 items changed label." in said
+    assert "Rule 2 is in force. 1 item changed label." in said
     assert Item.objects.filter(conclusion="valid").count() == 2
     assert "One is enough" in run("rule", "river", "judge", "show")
     with pytest.raises(CommandError, match="very rule"):

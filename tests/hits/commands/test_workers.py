@@ -61,6 +61,6 @@ def test_a_message_is_shown_and_sent(run: Run, stage: Stage, market: Marketplace
     text.write_text("Read the whole text.")
     said = run("messages", "river", "choose", "--worker", "APOOR", "--text", str(text), "--send", "--yes")
     assert "0 messages sent." in said
-    assert "does not exist" in run("messages", "river", "choose")
+    assert "has no work" in run("messages", "river", "choose")
     with pytest.raises(CommandError, match="has not answered"):
         run("messages", "river", "choose", "--worker", "A0")

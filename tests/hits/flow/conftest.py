@@ -56,6 +56,8 @@ def project(lead: Any) -> Project:
     made = projects.create_project("River", "record", Decimal("20.00"), "lab@example.org", lead, seed=3)
     # A new worker of the marketplace has no history; the requirements have tests of their own. Nor do workers wait.
     projects.want_seconds(made, 0)
+    # As a lead may choose: the marketplace pays at once. What is approved once checked has tests of its own.
+    made.stages.update(auto_approval_seconds=0)
     return made
 
 

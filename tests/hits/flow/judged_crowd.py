@@ -29,7 +29,7 @@ CHOICES = ["north", "east", "south", "west"]
 TASK = {"hit_title": "Which way?", "settings": {"question": "Which way does the wind blow?", "choices": CHOICES}}
 # How often the workers of a kind look; otherwise they choose by chance.
 KINDS = {"honest": (15, 0.9), "careless": (2, 0.35), "spammer": (3, 0.0)}
-ANSWERS_A_ROUND = 5
+ANSWERS_A_ROUND = 10
 MOST_ROUNDS = 60
 Crowd = dict[str, str]
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from hits.domain.automatic_approval import PASSED
 from hits.domain.books import held_there
 from hits.domain.marketplace_account import gateway
 from hits.domain.new_items import make_items
@@ -413,6 +414,19 @@ class StageMachine(RuleBasedStateMachine):
         make_items(stages["human"], drawn)
 
     # What always holds
+
+    @invariant()
+    def nothing_is_approved_unchecked(self) -> None:
+        """In time: no decision by itself but about what passed, and none by the marketplace before its last resort."""
+        if hasattr(self, "project"):
+            asked = Assignment.objects.filter(
+                state=State.SUBMITTED, decision=State.APPROVED, stage__approval=Stage.Approval.AUTOMATIC
+            )
+            by_itself = asked.exclude(actions__verb="approved").exclude(PASSED)
+            # What a block has made void since was decided before it.
+            assert (
+                not by_itself.filter(approve_at__isnull=False).exists() and not by_itself.exclude(problem="").exists()
+            )
 
     @invariant()
     def the_tables_agree(self) -> None:

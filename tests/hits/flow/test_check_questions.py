@@ -9,7 +9,7 @@ import pytest
 from hits.domain import check_questions
 from hits.flow.data import releasing
 from hits.flow.payments import auditing
-from hits.flow.people import blocking, testing
+from hits.flow.people import blocking, reviewing, testing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import own_stages, projects, setting_up, stage_settings
 from hits.models import Extension, Hit, Item, Stage, WorkerStat
@@ -156,6 +156,7 @@ def test_their_answers_show_how_good_workers_are_and_are_no_data(stage, market, 
     stage.refresh_from_db()
     harvesting.harvest(stage)
     scoring.score(stage)
+    reviewing.finish(stage)
     deciding.decide(stage)
     stage.summary.refresh_from_db()
     summary = stage.summary
@@ -183,6 +184,7 @@ def test_a_block_asks_the_items_again_and_no_check_question(stage, market) -> No
     stage.refresh_from_db()
     harvesting.harvest(stage)
     scoring.score(stage)
+    reviewing.finish(stage)
     deciding.decide(stage)
     lost = blocking.preview_chosen(stage, workers[:1]).loss
     assert (lost.answers, lost.replacements) == (6, 4)
@@ -233,6 +235,7 @@ def go_on(stage: Stage) -> None:
     stage.refresh_from_db()
     harvesting.harvest(stage)
     scoring.score(stage)
+    reviewing.finish(stage)
     deciding.decide(stage)
     if batch := topping_up.top_up(stage):
         sending.send(batch.pk)
@@ -363,6 +366,7 @@ def test_no_release_of_an_added_stage_tells_known_answers_of_check_questions(for
         market.answer(worker, hit.hit_id, wet="yes")
     harvesting.harvest(added)
     scoring.score(added)
+    reviewing.finish(added)
     deciding.decide(added)
     told = releasing.preview(form_stage.project)
     assert told["counts"]["tone items"] == 1

@@ -16,6 +16,7 @@ from hits.mturk.gateway import RemoteHit
 from tests.hits import factories as make
 from tests.hits.flow.payments_stage import money_of, spent
 from tests.hits.market import Marketplace, VerbRefusedError
+from tests.hits.strangers import STRANGER
 
 pytestmark = pytest.mark.django_db
 State = Compensation.State
@@ -74,12 +75,12 @@ def test_a_worker_gets_a_hit_that_nobody_else_sees_and_is_paid_for_it(market: Ma
 
 
 def test_an_unknown_worker_is_refused_with_a_sentence_and_the_money_released(
-    market: Marketplace, river: Project
+    market: Marketplace, river: Project, stranger_refused: None
 ) -> None:
-    row = order(river, "ANOBODYKNOWS")
+    row = order(river, STRANGER)
     assert compensating.finish(river) == 1
     row.refresh_from_db()
-    assert row.state == State.REFUSED and "ANOBODYKNOWS" in row.error
+    assert row.state == State.REFUSED and STRANGER in row.error
     assert money_of(river) == (NOTHING, NOTHING) and offers() == []
 
 

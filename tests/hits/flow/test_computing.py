@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db import OperationalError
 
 from hits.domain.recipe_rows import Rows
 from hits.flow.pipeline import computing
+from hits.flow.setup import projects
 from hits.models import ComputationRun, Project
 from hits.recipes.source import Computation
 from hits.text.adversarial_filtering import FilteringError
@@ -270,6 +272,15 @@ def test_files_for_a_model_elsewhere_are_a_zip_with_the_same_bytes_each_time(pro
     assert archive.read("0.json").endswith(b"2")
     with pytest.raises(computing.ComputationRefusedError, match="must be 1 or more"):
         computing.files(project, "words", {"times": 0})
+
+
+@pytest.mark.parametrize("recipe", ["record", "cosmos", "mcscript"])
+def test_without_enough_data_there_are_no_files_and_the_reason_is_said(recipe: str) -> None:
+    project = projects.create_project("Few", recipe, Decimal(10), "lab@example.org", factories.user())
+    keys = [one.key for one in computing.computations(project) if one.outside is not None]
+    for key in keys:
+        with pytest.raises(computing.ComputationRefusedError, match="There are no files yet: "):
+            computing.files(project, key, {})
 
 
 def brought_in(project: Project, content: dict[str, Any]) -> ComputationRun:

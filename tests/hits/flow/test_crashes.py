@@ -367,7 +367,7 @@ def test_a_crash_at_revoking_lets_the_worker_in_again(market, poor, moment):
     assert (Block.objects.get().state, blocking.unfinished()) == (Block.State.UNDONE, [])
 
 
-def test_a_worker_whom_the_marketplace_does_not_know_holds_up_no_other_block(market, poor):
+def test_a_worker_whom_the_marketplace_does_not_know_holds_up_no_other_block(market, poor, stranger_refused):
     stage, workers = poor
     unknown = factories.worker("A000NOTTHERE")
     factories.worker_stat(stage, unknown, scored=400, correct=0, answers=400)

@@ -12,6 +12,7 @@ import pytest
 
 from hits.domain import stage_statistics
 from hits.flow.payments import auditing
+from hits.flow.people import reviewing
 from hits.flow.pipeline import computing, deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import projects, ruling, setting_up, stage_settings
 from hits.models import Hit, Stage
@@ -91,6 +92,7 @@ def answer_all(stage, market, crowd, quoted, method):
                 market.answer(worker, hit.hit_id, choice=crowd.says(worker, number, hit.item.key))
         harvesting.harvest(stage)
         scoring.score(stage)
+        reviewing.finish(stage)
         deciding.decide(stage)
         if _waits(stage):
             params = {"method": method}

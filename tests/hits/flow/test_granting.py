@@ -154,7 +154,7 @@ def test_a_silent_marketplace_leaves_the_intent_and_the_beat_comes_back_to_it(
 
 
 def test_a_worker_whom_the_marketplace_does_not_know_holds_up_nobody_and_can_be_taken_off(
-    market, published, project, lead
+    market, published, project, lead, stranger_refused
 ):
     known = market.sign_up_worker()
     assert granting.grant(project, "part-one", ["A000NOTTHERE", known], lead) == 2

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Frame, Page, Route, expect, sync_playwright
 
 from hits.models import Assignment, Stage
-from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
+from tests.browser import launch_options
 from tests.hits.flow.test_html_page_job import labels, published, taken_up
 from tests.hits.market import Marketplace
 from tests.hits.protocols.page_templates import CASES, Case
@@ -24,26 +24,25 @@ def chromium() -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(**launch_options())
         yield browser
         browser.close()
 
 
-def on_this_machine_alone(route: Route) -> None:
-    if urlsplit(route.request.url).hostname in ("127.0.0.1", "localhost"):
-        route.continue_()
-    else:
-        route.abort()
+def is_elsewhere(address: str) -> bool:
+    return urlsplit(address).hostname not in ("127.0.0.1", "localhost")
 
 
 @pytest.fixture
 def worker(chromium: Browser, market: Marketplace) -> Iterator[Page]:
-    """Signed in at the marketplace; nothing beyond this machine can be reached."""
+    """Signed in at the marketplace; nothing beyond this machine answers."""
     name = f"worker-{secrets.token_hex(6)}"
     market.do("sign_up", username=name, attributes={"country": "US", "subdivision": "CA"})
     context = chromium.new_context()
     context.set_default_timeout(PAGE_MILLISECONDS)
-    context.route("**/*", on_this_machine_alone)
+    waiting: list[Route] = []
+    context.route(is_elsewhere, lambda route: waiting.append(route))
+    context.clock.install()
     page = context.new_page()
     page.goto(f"{market.url}/accounts/login/")
     page.get_by_label("Username").fill(name)
@@ -51,16 +50,21 @@ def worker(chromium: Browser, market: Marketplace) -> Iterator[Page]:
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("link", name="Profile")).to_be_visible()
     yield page
+    for route in waiting:
+        route.abort()
     context.close()
 
 
 def opened(page: Page, market: Marketplace, stage: Stage) -> Frame:
-    page.goto(f"{market.url}/mturk/preview?groupId={stage.hit_type_id}")
+    page.goto(f"{market.url}/mturk/preview?groupId={stage.hit_type_id}", wait_until="commit")
     page.get_by_role("button", name="Accept").click()
-    page.wait_for_url("**/mturk/work/*/")
+    page.wait_for_url("**/mturk/work/*/", wait_until="commit")
     frame = page.locator("iframe.task").element_handle().content_frame()
     assert frame is not None
-    frame.wait_for_load_state()
+    frame.wait_for_load_state("domcontentloaded")
+    # As long as a page waits for what it loads from elsewhere, without the waiting.
+    page.clock.fast_forward(10_000)
+    frame.locator("form, crowd-form, crowd-entity-annotation").first.wait_for(state="attached")
     return frame
 
 

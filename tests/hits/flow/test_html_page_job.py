@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 from defusedxml import ElementTree
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import gather
 from hits.crowd.worker import Worker
+from hits.domain import crowd_answers, new_fields
 from hits.domain.misfits import MisfitError
-from hits.flow.data import releasing
+from hits.flow.data import exporting, releasing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
 from hits.flow.setup import projects, setting_up
 from hits.models import Assignment, Batch, Hit, Item, Label, Stage
@@ -84,6 +87,8 @@ def test_columns_that_the_template_names_and_the_table_lacks_are_named_before_an
         "The template names the column 'quote', which is missing: add it, or correct the template."
     ]
     assert stage.items.count() == 1
+    upload = imported(stage, b'{"id": "r3", "question": "Why?", "speaker": "Bo", "quote": "I <i>may</i>"}\n')
+    assert [note.partition(" has ")[0] for note in upload.notes] == ["The column 'quote'"]
     Hit.objects.all().delete()
     Item.objects.update(state=Item.State.NEW)
     Stage.objects.update(settings={"template": "<p>${quotes}</p><input name='a'>"})
@@ -124,6 +129,29 @@ def test_what_is_posted_past_the_page_is_checked_again(market: Marketplace) -> N
     assert refused.problem == "The field 's1' has the value '7', which is none of its choices."
 
 
+def test_a_field_that_scripts_made_is_listed_and_stands_in_every_file(market: Marketplace, client: Client) -> None:
+    stage, lead = published(case("fields_by_script"), answers=3), make.user()
+    make.member(stage.project, lead)
+    hit_id = stage.hits.get().hit_id
+    market.answer(market.sign_up_worker(), hit_id, count="2")
+    market.answer(market.sign_up_worker(), hit_id, count="2", marked="[0,2]")
+    market.answer(market.sign_up_worker(), hit_id, marked="[0,2]", seen="3")
+    taken_up(stage)
+    assert new_fields.brought(stage) == ["marked", "seen"]
+    stage.refresh_from_db()
+    assert crowd_answers.levels_of(stage) == dict.fromkeys(["count", "marked", "seen"], "nominal")
+    client.force_login(lead)
+    page = client.get(reverse("results", args=[stage.project.slug, stage.key])).content.decode()
+    assert "2 fields that the task did" in page and "<code" in page and ">marked</code>" in page
+    table = b"".join(exporting.of_stage(stage, exporting.Choices()).pieces).decode().splitlines()
+    assert "Answer.count,Answer.marked,Answer.seen" in table[0]
+    made, _ = releasing.release(stage.project, None)
+    files = {file.name: file.blob.read() for file in made.files.all()}
+    row = json.loads(files["items.jsonl"])
+    assert (row["votes"]["marked"], row["votes"]["seen"]) == ({"[0,2]": 2}, {"3": 1})
+    assert b"majority.marked" in files["items.csv"].splitlines()[0]
+
+
 def test_from_a_template_and_a_table_to_a_release(market: Marketplace) -> None:
     made_of = case("checkboxes")
     stage = published(made_of, answers=3)
@@ -149,7 +177,7 @@ def test_from_a_template_and_a_table_to_a_release(market: Marketplace) -> None:
     assert [one["labels"].get("remarks") for one in answers] == ["Dull.", None, "Good."]
 
 
-@pytest.mark.parametrize("name", ["no_form", "crowd_form", "crowd_classifier", "radio_groups", "checkboxes"])
+@pytest.mark.parametrize("name", ["no_form", "crowd_form", "crowd_classifier", "crowd_entities", "checkboxes"])
 def test_simulated_people_answer_pages_that_somebody_wrote(name: str, market: Marketplace) -> None:
     stage = published(case(name), answers=2)
     hit_id = stage.hits.get().hit_id

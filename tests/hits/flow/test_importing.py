@@ -124,3 +124,11 @@ def test_of_100_000_rows_one_short_one_is_named_and_nothing_is_imported(lead):
     ]
     assert (upload.state, upload.fault_count) == (Upload.State.REFUSED, 1)
     assert _nothing_stored()
+
+
+def test_what_is_not_read_of_a_table_is_in_the_remarks_of_its_import(lead):
+    project = projects.create_project("Rain", "choice", Decimal("10"), "lab@example.org", lead, seed=3)
+    upload = importing.create_upload(project, "rain.csv", b"id,text,\na,Rain fell.,\n", "public", None)
+    assert importing.import_upload(upload.pk) == 1
+    upload.refresh_from_db()
+    assert upload.notes == ["The last column is not read: there is no name in the first line."]

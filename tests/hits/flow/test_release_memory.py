@@ -41,14 +41,14 @@ def queries(project: Project) -> int:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller collection, too, is read in more than one part."""
-    monkeypatch.setattr(recipe_rows, "CHUNK", 200)
-    monkeypatch.setattr(files, "CHUNK_BYTES", 1 << 14)
+    monkeypatch.setattr(recipe_rows, "CHUNK", 100)
+    monkeypatch.setattr(files, "CHUNK_BYTES", 1 << 13)
     for name in ("write_all", "write_csv"):
-        monkeypatch.setattr(cosmos_files, name, partial(getattr(cosmos_files, name), row_group=200))
+        monkeypatch.setattr(cosmos_files, name, partial(getattr(cosmos_files, name), row_group=100))
 
 
 def test_five_times_as_many_sets_take_hardly_more_memory(small_parts: None) -> None:
-    few, many = fill(400, answers=False), fill(2000, answers=False)
+    few, many = fill(200, answers=False), fill(1000, answers=False)
     releasing.release(fill(2, answers=False), None)
     small, large = (peak(lambda of=of: releasing.release(of, None)) for of in (few, many))
     assert large < 1.5 * small
@@ -68,10 +68,10 @@ def queries_of_record(items: int) -> Project:
 def test_five_times_as_many_queries_of_record_take_hardly_more_memory(
     small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipe_rows, "CHUNK", 50)
-    monkeypatch.setattr(record_files, "write_parquet", partial(record_files.write_parquet, row_group=50))
-    monkeypatch.setattr(artefacts, "MOST", 50)
-    few, many = queries_of_record(400), queries_of_record(2000)
+    monkeypatch.setattr(recipe_rows, "CHUNK", 25)
+    monkeypatch.setattr(record_files, "write_parquet", partial(record_files.write_parquet, row_group=25))
+    monkeypatch.setattr(artefacts, "MOST", 25)
+    few, many = queries_of_record(200), queries_of_record(1000)
     releasing.release(queries_of_record(10), None)
     small, large = (peak(lambda of=of: releasing.release(of, None)) for of in (few, many))
     assert large < 1.15 * small

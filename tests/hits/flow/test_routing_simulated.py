@@ -85,7 +85,8 @@ def collected(name: str, lead: Any, market: Marketplace, world: World, *, routed
     stage = project.stages.get()
     task = {"question": "Is it so?", "choices": list(CHOICES), "shuffle": False}
     setting_up.change_task(stage, {"hit_title": name, "settings": task}, None)
-    Stage.objects.filter(pk=stage.pk).update(requirements=[])
+    # Whoever works has no history yet, and the marketplace pays at once.
+    Stage.objects.filter(pk=stage.pk).update(requirements=[], auto_approval_seconds=0)
     importing.import_upload(upload.pk)
     stage = Stage.objects.select_related("project__account", "summary").get(pk=stage.pk)
     if routed:

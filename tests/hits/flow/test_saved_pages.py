@@ -27,6 +27,9 @@ PAGE = """<html><head>
 <crowd-form><p style="background:url(//a.example)">Is <b>${text}</b> good?</p>
 <img src="https://a.example/p.png" alt="A boat">
 <crowd-classifier name="mood" categories="['good', 'bad']" header="Mood?"></crowd-classifier>
+<crowd-image-classifier-multi-select name="on" categories="['Mast']" src="https://a.example/b.png" header="On it?">
+</crowd-image-classifier-multi-select><crowd-entity-annotation labels="[{'label': 'person'}]" text="Anna sails.">
+</crowd-entity-annotation><crowd-tabs><crowd-tab header="First tab"></crowd-tab></crowd-tabs>
 <crowd-input name="why" label="Why?"></crowd-input>
 <a href="https://a.example/more">more</a><a href="javascript:alert(3)">x</a>
 <form action="https://www.mturk.com/mturk/externalSubmit"><input type="hidden" name="assignmentId" value="3ABC">
@@ -87,6 +90,7 @@ def test_a_page_of_a_leads_own_loses_what_runs_and_shows_crowd_elements_and_what
         assert said not in html
     assert "[picture, not in this file: A boat: https://a.example/p.png]" in html and "(https://a.example/more)" in html
     assert re.findall(r'type="radio"[^>]*value="(\w+)"|value="(\w+)"[^>]*type="radio"', html)
+    assert all(said in html for said in ("On it?", "Mast", "[picture, ", "person", "Anna sails.", "First tab"))
     assert "Mood?" in html and "Why?" in html and "color: red" in html
 
 

@@ -17,7 +17,7 @@ from hits.domain.screening_results import results, standing
 from hits.domain.wages import answer_time
 from hits.flow.data import releasing
 from hits.flow.payments import auditing
-from hits.flow.people import granting, messaging, screening
+from hits.flow.people import granting, messaging, reviewing, screening
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import own_stages, project_files, projects, setting_up, stage_settings
 from hits.models import Assignment, Grant, Hit, Item, Stage, WorkerMessage
@@ -74,6 +74,7 @@ def go_on(stage: Stage) -> None:
     mark_due(stage.hits.all())
     harvesting.harvest(stage)
     scoring.score(stage)
+    reviewing.finish(stage)
     screening.grade(stage)
     granting.finish(stage.project)
     deciding.decide(stage)
@@ -229,10 +230,7 @@ def test_an_answer_that_a_person_has_to_look_at_is_worth_nothing_until_then(stag
     answer(market, worker, hit, 4)
     go_on(test)
     assert values(test) == {worker: 0} and not WorkerMessage.objects.exists()
-    Assignment.objects.filter(stage=test).update(admitted=True)
-    from hits.domain.counting import recount
-
-    recount(test.assignments.all())
+    reviewing.approve(test, list(test.assignments.values_list("pk", flat=True)), lead)
     go_on(test)
     assert values(test) == {worker: 100}
     assert "You had 4 of 4 right" in WorkerMessage.objects.get().text

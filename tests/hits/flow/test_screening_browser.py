@@ -18,8 +18,8 @@ from hits.domain.due_hits import mark_due
 from hits.flow.pipeline import importing, publishing, sending
 from hits.flow.setup import own_stages, projects, setting_up
 from hits.models import Assignment, Draft, Grant, Stage
-from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
+from tests.browser import launch_options
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +34,7 @@ def chromium() -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(**launch_options())
         yield browser
         browser.close()
 

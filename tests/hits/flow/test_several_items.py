@@ -52,6 +52,9 @@ def stage(lead: Any, market: Any) -> Stage:
     """Five rows, two in a HIT, one answer an item."""
     project = projects.create_project("Weather", "form", Decimal("20.00"), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
+    # As a lead may choose: the marketplace pays at once.
+    project.stages.update(auto_approval_seconds=0)
+    stage.refresh_from_db()
     given = {"answers": 1, "items_per_hit": 2, "requirements": [], "reward": "0.30"}
     stage_settings.change(stage, given, lead)
     setting_up.change_task(stage, {"settings": {"form": WEATHER}}, None)
@@ -128,6 +131,25 @@ def test_an_answer_gives_labels_verdicts_and_gold_to_each_item_and_is_paid_once(
     assert Account.objects.get().paid == fees.unit_cost(Decimal("0.30"), 1)
     assert stage.worker_stats.get().answers == 1
     books_agree(stage)
+
+
+def test_the_remarks_and_the_faults_of_many_items_together_are_bounded(stage):
+    items = make.items(stage, 20, data=stage.items.earliest("pk").data, document=stage.items.earliest("pk").document)
+    said = {f"item{number}:comment": str(number % 10) * 2000 for number in range(1, 21)}
+    chosen = {f"item{number}:weather": "wet" for number in range(1, 21)}
+    wrong = {f"item{number}:weather": "x" * 2000 for number in range(1, 21)}
+    hits = make.hit_about(items), make.hit_about(items, slot=2)
+    for hit, fields in zip(hits, (chosen, wrong), strict=True):
+        make.assignment(hit, answer={**fields, **said}, scored=False)
+    scoring.score(stage)
+    counts, refused = Assignment.objects.order_by("pk")
+    assert (counts.problem, len(counts.remark) <= 10_000, counts.remark[:4000]) == (
+        "",
+        True,
+        "1" * 2000 + "\n" + "2" * 1999,
+    )
+    assert counts.remark.endswith(" more characters were cut off]")
+    assert refused.problem and len(refused.problem) <= 10_000
 
 
 def test_an_answer_that_lacks_one_item_is_invalid_as_a_whole_and_all_its_items_are_asked_again(stage, market):

@@ -29,7 +29,7 @@ SENT: list[tuple[str, Any, str, Any]] = [
     ("answers", 3, "MaxAssignments", 3),
     ("reward", "0.11", "Reward", "0.11"),
     ("assignment_seconds", 1234, "AssignmentDurationInSeconds", 1234),
-    ("auto_approval_seconds", 7200, "AutoApprovalDelayInSeconds", 7200),
+    ("auto_approval_seconds", 7200, "AutoApprovalDelayInSeconds", 2_592_000),
     ("hit_title", "Read the river news", "Title", "Read the river news"),
     ("hit_description", "One text, one click.", "Description", "One text, one click."),
     ("keywords", "river, ferry", "Keywords", "river, ferry"),
@@ -190,6 +190,7 @@ def test_leads_who_approve_get_three_days_unless_another_time_is_named(stage: St
 
 
 def test_the_recipes_value_stands_beside_each_and_can_be_set_again(stage: Stage) -> None:
+    stage_settings.change(stage, {"auto_approval_seconds": 259_200}, None)
     assert not [setting.name for setting in stage_settings.shown(stage) if setting.differs]
     stage_settings.change(stage, {"reward": "0.30", "answers": 2}, None)
     differing = {one.name: (one.value, one.recipe) for one in stage_settings.shown(stage) if one.differs}

@@ -491,3 +491,21 @@ def test_judging_many_answers_costs_the_queries_of_few(db):
         assert all(hold.held for hold in found.values()) and len(found) == len(rows) == count
         costs.append(len(seen))
     assert costs[0] == costs[1] <= 6
+
+
+# Longer than any page lets a worker write
+
+
+def test_a_remark_of_millions_of_characters_is_cut_and_says_so_and_the_answer_counts(market, bring, stage, publish):
+    bring(1)
+    publish(stage)
+    hit = stage.hits.get()
+    stage.settings = {**stage.settings, "min_seconds": 0}
+    stage.save(update_fields=["settings"])
+    market.answer(market.sign_up_worker(), hit.hit_id, **fields(hit, "Linden"), comment="x" * 2_500_000)
+    conclude(stage)
+    answer = stage.assignments.get()
+    assert len(answer.answer["comment"]) < 250_000
+    assert answer.answer["comment"].endswith(" more characters were cut off]")
+    assert len(answer.remark) <= 2000 and answer.remark.endswith(" more characters were cut off]")
+    assert (answer.problem, answer.held, counting()) == ("", "", [answer.assignment_id])

@@ -41,7 +41,7 @@ def test_every_fault_of_a_file_is_named_at_once():
         "line 2, 'a': its label must be a whole number from 0 to 3",
         "line 3, 'b': its label must be a whole number from 0 to 3",
         "line 5, 'c': is there more than once",
-        "line 6: 1 cells where the first line has 2: quote a text that holds separators",
+        "line 6: 1 cell where the first line has 2: quote a text that holds separators",
     ]
 
 

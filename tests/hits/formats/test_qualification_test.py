@@ -104,7 +104,7 @@ def test_a_csv_file_and_a_json_file_say_the_same(asked: list[dict[str, Any]]) ->
         writer.writerow(
             [one["text"], *one["choices"], *[""] * (10 - len(one["choices"])), one["right"] + 1, one["question"]]
         )
-    for content in (text.getvalue().encode("utf-8-sig"), json.dumps(asked).encode()):
+    for content in (text.getvalue().encode("utf-8-sig"), text.getvalue().encode("utf-16"), json.dumps(asked).encode()):
         faults = Faults()
         assert read_file(content, faults) == asked
         assert faults.count == 0
@@ -120,7 +120,7 @@ def test_a_csv_file_and_a_json_file_say_the_same(asked: list[dict[str, Any]]) ->
         (b"question,right,choice1,choice2\nWho?,a,a,b\n", "line 2, right"),
         (b"question,right,choice1,choice2\nWho?,1,a\n", "line 2: 3 cells"),
         (b'question,right,choice1,choice2\n"Who?,1,a,b\n', "quotes do not match"),
-        (b"question,right,choice1,choice2\nWho?,1,caf\xe9,b\n", "line 2: This is not UTF-8"),
+        (b"question,right,choice1,choice2\nWho?,1,caf\xe9,b\n", "line 2: This is neither UTF-8"),
         (b'[{"question": "Who?"', "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b'{"question": "Who?"}', "must be a list"),

@@ -163,6 +163,72 @@ def test_numbers_dates_and_truth_of_a_workbook_are_texts() -> None:
     )
 
 
+@pytest.mark.parametrize(("tail", "note"), [(",", "The last column is not read"), (",,", "The last 2 columns are not")])
+def test_columns_at_the_end_without_name_and_values_are_left_out(tail: str, note: str) -> None:
+    content = f"id,text{tail}\na,One.{tail}\n".encode()
+    assert read(content) == [(2, {"id": "a", "text": "One."})]
+    with rows.opened(io.BytesIO(content)) as table:
+        assert table.remarks()[0].startswith(note)
+
+
+def test_a_row_may_lack_the_columns_without_a_name_and_no_other() -> None:
+    content = b"id,text,,\na,One.,,\nb,Two.\nc,Three.,\n"
+    assert [cells["text"] for _, cells in read(content)] == ["One.", "Two.", "Three."]
+    with rows.opened(io.BytesIO(content)) as table:
+        assert table.remarks() == ["The last 2 columns are not read: there is no name in the first line."]
+    assert faults_of(content + b"d\ne,Five.,,x\nf,Six.,,,\n") == [
+        "line 5: 1 cell where the first line has 4: quote a text that holds separators",
+        "line 6: there is a value in column 4, without a name in the first line: name every column",
+        "line 7: 5 cells where the first line has 4: quote a text that holds separators",
+    ]
+
+
+@pytest.mark.parametrize(("name", "written_as"), [("a.csv", separated), ("a.xlsx", lambda grid: workbook(grid))])
+def test_a_name_that_is_wrapped_is_joined_with_a_space(name: str, written_as: Callable[[Grid], bytes]) -> None:
+    content = written_as([["id", "text of\nthe post"], ["a", "One.\nTwo."]])
+    assert read(content, name)[0][1] == {"id": "a", "text of the post": "One.\nTwo."}
+
+
+@pytest.mark.parametrize(
+    ("stored", "text", "told"),
+    [
+        ("1234567890123456", "1234567890123456", 0),
+        ("1234567890123456789", "1234567890123456789", 0),
+        ("1.2345678901234568E+16", "12345678901234568", 0),
+        ("1234567890123456.0", "1234567890123456", 0),
+        ("-1.2345678901234567E+16", "-12345678901234567", 0),
+        ("1.23E+16", "1.23E+16", 1),
+        ("1.234567890123457e+17", "1.234567890123457e+17", 1),
+        ("1E+300", "1E+300", 0),
+        ("1.5E+3", "1500", 0),
+    ],
+)
+def test_a_number_of_a_workbook_has_the_digits_that_the_file_has(stored: str, text: str, told: int) -> None:
+    head = b'<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
+    content = as_excel_writes_it(b"", head + b'<row r="2"><c r="A2"><v>%s</v></c></row>' % stored.encode())
+    assert read(content, "a.xlsx") == [(2, {"id": text})]
+    with rows.opened(io.BytesIO(content), "a.xlsx") as table:
+        assert (
+            table.remarks()
+            == [
+                "The workbook does not have all digits of 1 number, such as 1.23E+16: id in line 2. Store ids as texts."
+            ][:told]
+        )
+
+
+def test_a_formula_without_a_stored_result_is_a_fault_and_one_with_an_empty_text_is_not() -> None:
+    assert faults_of(workbook([["id", "text"], ["a", "=B1"], ["b", "=B1"], ["c", "x"]]), "a.xlsx") == [
+        "`text` holds a formula without a stored result: open the workbook in a spreadsheet program and save it there"
+        " (2 lines: 2, 3)"
+    ]
+    assert "a name of a column holds a formula" in faults_of(workbook([["id", "=A1"], ["a", "x"]]), "a.xlsx")[0]
+    head = (
+        b'<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row>'
+    )
+    line = b'<row r="2"><c r="A2"><f>1+1</f><v>2</v></c><c r="B2" t="str"><f>""</f><v></v></c></row>'
+    assert read(as_excel_writes_it(b"", head + line), "a.xlsx") == [(2, {"id": "2", "b": ""})]
+
+
 def test_the_first_visible_sheet_is_read_and_the_others_are_told() -> None:
     with rows.opened(io.BytesIO(workbook(PASSAGES, Notes=[["other"]], Old=[["other"]])), "a.xlsx") as table:
         assert table.columns == ("id", "passage")
@@ -172,7 +238,7 @@ def test_the_first_visible_sheet_is_read_and_the_others_are_told() -> None:
 def test_cells_that_a_workbook_leaves_out_are_empty_and_one_without_a_column_is_a_fault() -> None:
     content = workbook([["id", "text", "note"], ["a", "T"], ["b", "T", "N", "more"], ["c", "#REF!", "N"]])
     assert faults_of(content, "a.xlsx") == [
-        "line 3: 4 cells where the first line has 3: name every column",
+        "line 3: there is a value in column 4, without a name in the first line: name every column",
         "line 4, text: holds #REF!, the result of a formula that failed: correct the formula",
     ]
     assert read(workbook([["id", "text", "note"], ["a", "T"]]), "a.xlsx") == [(2, {"id": "a", "text": "T", "note": ""})]
@@ -202,10 +268,10 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "names alone": ("a.csv", b"id,text\n,\n", "the file holds no row"),
     "names of a workbook alone": ("a.xlsx", workbook([["id", "text"]]), "the file holds no row"),
     "a name twice": ("a.csv", b"id,text,id\na,b,c\n", "line 1: the line with the names has 'id' more than once"),
-    "an empty name": ("a.csv", b"id,,text,\na,b,c,d\n", "the line with the names has none for the columns 2, 4"),
-    "a merged name": ("a.xlsx", merged(), "cells where the first line has 2"),
+    "an empty name": ("a.csv", b"id,,,text,\na,b,c,d,\n", "the line with the names has none for the columns 2, 3:"),
+    "a value without a name": ("a.csv", b"id,text,,\na,b,,d\n", "line 2: there is a value in column 4, without a name"),
+    "a merged name": ("a.xlsx", merged(), "line 2: there is a value in column 3, without a name in the first line"),
     "a long name": ("a.csv", b"id," + b"x" * 201 + b"\na,b\n", "is a name of 201 characters, the limit is 200"),
-    "a name of two lines": ("a.csv", b'id,"te\nxt"\na,b\n', "is a name of several lines"),
     "many columns": ("a.csv", b",".join(b"c%d" % n for n in range(1001)), "the limit is 1,000 columns"),
     "many fields": ("a.jsonl", json.dumps({str(n): n for n in range(1001)}).encode(), "more than 1,000 fields"),
     "Latin-1": ("a.csv", "id,text\na,Café\nb,Thé\n".encode("latin-1"), "line 2: is not UTF-8: byte 0xe9"),
@@ -290,7 +356,7 @@ def test_entities_of_a_workbook_are_not_expanded() -> None:
 def test_faults_of_one_kind_are_one_sentence_with_their_lines() -> None:
     lines = ["a,b"] + ["1,2", "1"] * 20 + ["1,2,3"]
     assert faults_of("\n".join(lines).encode()) == [
-        "1 cells where the first line has 2: quote a text that holds separators (20 lines: 3, 5, 7, 9, 11 and 15 more)",
+        "1 cell where the first line has 2: quote a text that holds separators (20 lines: 3, 5, 7, 9, 11 and 15 more)",
         "line 42: 3 cells where the first line has 2: quote a text that holds separators",
     ]
 
@@ -318,7 +384,7 @@ def test_of_100_000_rows_the_one_short_line_is_named() -> None:
     lines = [b"id,text", *(b"r%d,Rain fell on quay %d." % (n, n) for n in range(100_000))]
     lines[77_777] = b"short"
     assert faults_of(b"\n".join(lines)) == [
-        "line 77778: 1 cells where the first line has 2: quote a text that holds separators"
+        "line 77778: 1 cell where the first line has 2: quote a text that holds separators"
     ]
 
 
@@ -336,3 +402,11 @@ def test_five_times_as_many_rows_take_hardly_more_memory(name: str, few: int) ->
 
     # The texts of a workbook are kept once, as its format has them.
     assert peak(5 * few) < (1.5 if name != "table.xlsx" else 6) * peak(few)
+
+
+def test_a_fault_that_repeats_endless_texts_is_cut() -> None:
+    faults = Faults()
+    faults.add(1, "column " * 100, "no text: " + "x" * 100_000)
+    (fault,) = faults.listed
+    assert len(fault.place) <= 200 and len(fault.message) <= 600
+    assert fault.message.startswith("no text: x") and fault.message.endswith(" more characters were cut off]")

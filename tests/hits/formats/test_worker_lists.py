@@ -13,6 +13,7 @@ from hits.formats.worker_lists import MOST_BYTES, read_worker_list
         (b"A1\nA2\n", ["A1", "A2"]),
         (b"\xef\xbb\xbfA1\r\n\r\nA2", ["A1", "A2"]),
         (b"worker_id\nA1\n", ["A1"]),
+        ("worker_id\tgroup\nA1\tx\n".encode("utf-16"), ["A1"]),
         (b"Worker ID;group\nA1;x\nA2;y\n", ["A1", "A2"]),
         (b'AssignmentId,WorkerId,Answer.x\n3A,A1,"Yes, ""so"""\n3B,A2,No\n', ["A1", "A2"]),
         (b"group\tworker\nx\tA1\n\t\n", ["A1"]),

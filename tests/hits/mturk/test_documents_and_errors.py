@@ -96,3 +96,8 @@ def test_an_existing_hit_is_named_by_its_id(spelling):
     found = errors.from_boto(_client_error("RequestError", 'The HIT with ID "3ABC" already exists. (1)', spelling))
     assert isinstance(found, errors.AlreadyExistsError)
     assert found.hit_id == "3ABC"
+
+
+def test_an_endless_message_of_the_marketplace_is_cut():
+    error = errors.from_boto(_client_error("ParameterValidationError", "no form; " * 10_000))
+    assert len(str(error)) < 2100 and str(error).endswith(" more characters were cut off]")

@@ -79,6 +79,14 @@ def crowd_slider(frame: Frame) -> None:
     press(frame, "Send")
 
 
+def crowd_entities(frame: Frame) -> None:
+    text = frame.get_by_role("textbox", name="Mark the persons")
+    for key in ("Control+Home", *["Shift+ArrowRight"] * 4):
+        text.press(key)
+    press(frame, "Person")
+    press(frame, "Submit")
+
+
 def crowd_radio_group(frame: Frame) -> None:
     frame.get_by_label("A is better").check()
     frame.get_by_label("B is better").check()
@@ -142,6 +150,7 @@ CASES = [
     ),
     Case("sliders", {"sentence": "It rains."}, sliders, {"fluency": 73, "adequacy": 4.5, "words": 2}),
     Case("crowd_slider", {"claim": "Snow is cold."}, crowd_slider, {"likely": 8, "source": "book"}),
+    Case("crowd_entities", {"sentence": "Mara saw “Ilse's” boat & left."}, crowd_entities, {"who": ["0-4 person"]}),
     Case(
         "crowd_radio_group",
         {"answer.a": "Yes.", "answer.b": "No."},
@@ -172,7 +181,6 @@ CASES = [
         {"text": "Mara saw Ilse's boat"},
         fields_by_script,
         {"count": "2", "marked": "[0,2]"},
-        {"more_fields": ["marked"]},
     ),
     Case(
         "answer_buttons",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
 
 import html5lib
@@ -65,6 +66,7 @@ OTHER_HOST = "<form action='https://lab.example/collect'>"
         (7, ["template must be a text, not 7."]),
         ("<p>Hello</p>", ["1: the page asks nothing: "]),
         ("<p>Hello</p><script>go()</script>", ["1: the page asks nothing: "]),
+        ("<p onclick='this.textContent = 1'>Hello</p>", ["1: the page asks nothing: "]),
         ("<form><button name='a' value='1'>A</button></form>", ["1: the page asks nothing: "]),
         (f"<p>x</p>\n<form>\n{FIELD}\n</form>", ["2: the form has no button that sends it: "]),
         (f"<form>{FIELD}<button type='button'>x</button></form>", ["1: the form has no button"]),
@@ -76,8 +78,6 @@ OTHER_HOST = "<form action='https://lab.example/collect'>"
         ),
         (f"{OTHER_HOST}{FIELD}{SEND}</form>", ["1: the form is sent to 'https://lab.example/collect' and not to the"]),
         ("<input type='file' name='scan'>", ["1: the field 'scan' asks for a file"]),
-        ("<input name='q_${id}'>", ["1: the field 'q_${id}' has a column in its name"]),
-        (f"<input name='{'n' * 61}'>", ["1: the name of the field "]),
         (
             "<input type='checkbox' name='a' value='x|y'><input type='checkbox' name='a' value='z'>",
             ["1: the field 'a' can have several values, which come parted by bars"],
@@ -89,7 +89,7 @@ OTHER_HOST = "<form action='https://lab.example/collect'>"
         (f"<style>${{c}}</style>{FIELD}", ["1: The placeholder c stands in a style sheet"]),
         ("<crowd-input name='a'></crowd-input>", ["1: crowd elements need their script"]),
         (f"{CROWD}\n<crowd-form><crowd-input name='a' /></crowd-form>", ["2: <crowd-input/> is not closed by its"]),
-        (f"{CROWD}<crowd-form><crowd-card></crowd-card>{FIELD}</crowd-form>", ["1: <crowd-card> is not offered"]),
+        (f"{CROWD}<crowd-form><crowd-line></crowd-line>{FIELD}</crowd-form>", ["1: <crowd-line> is not offered"]),
         ("x" * (MOST_BYTES + 1), ["template has "]),
         ("é" * (MOST_BYTES // 2 + 1), ["template has "]),
         ("<p>" + "]]>" * 21_000 + "</p>", ["template has "]),
@@ -109,7 +109,7 @@ def test_what_is_wrong_with_a_template_is_told_with_its_line(template: Any, told
 
 
 def test_several_faults_are_told_at_once_each_once() -> None:
-    template = "<div>\n<p>${a b}</p>\n<input type='file' name='f'>\n<input name='x${y}'>"
+    template = "<div>\n<p>${a b}</p>\n<input type='file' name='f'>\n<input name='x'${y}>"
     found = faults(template, frame_height=-1, min_seconds="x", extra=1)
     starts = [
         "There is no setting 'extra'",
@@ -140,7 +140,7 @@ def test_templates_of_laboratories_are_taken_and_fit_into_a_question(case: Any) 
     assert protocol.settings(settings) == settings
     page = protocol.own_page({"columns": case.columns}, {}, settings)
     assert len(html_question(page.html, page.frame_height).encode()) <= 65_535
-    assert set(case.labels) <= set(protocol.levels(settings))
+    assert set(case.labels) <= {*protocol.levels(settings), "marked"}
 
 
 # Rows
@@ -200,6 +200,67 @@ def test_no_value_of_a_row_becomes_markup(value: str) -> None:
     assert [made.find(f".//input[@name='{name}']").get("value") for name in "ab"] == [value, value]
 
 
+MARKUP = (
+    "<b>x</b> &amp; <p style='color: red; position: fixed' onclick='f()' class=h id=i>y<script>f()</script></p>"
+    "<form><input name='a'></form><img src='https://a.example/x.png' onerror=f()>"
+    "<a href='javascript:f()'>z</a></textarea>"
+)
+SHOWN = (
+    '<b>x</b> &amp; <p style="color:red" class="h">y</p><img src="https://a.example/x.png">'
+    '<a rel="noopener noreferrer">z</a>'
+)
+
+
+def test_a_column_with_markup_is_shown_as_html_where_elements_may_stand_and_without_what_runs() -> None:
+    page = "<p>${v}</p><p>${w}</p><i title='${v}'></i><textarea name='b'>a ${v}</textarea><script>'${v}'</script>"
+    row = {"columns": {"v": MARKUP, "w": "<b>"}}
+    made = protocol.own_page(row, {}, protocol.settings({"template": page, "markup": ["v"]})).html
+    plain = protocol.own_page(row, {}, protocol.settings({"template": page})).html
+    assert made.replace(f"<p>{SHOWN}</p>", "", 1) == plain.replace(f"<p>{escape(MARKUP, quote=False)}</p>", "", 1)
+    assert "<p>&lt;b&gt;</p>" in made
+
+
+PIECES = [
+    "<",
+    ">",
+    "</",
+    "div>",
+    "form>",
+    "<b ",
+    "<script>",
+    "<svg ",
+    "<input ",
+    "name=a",
+    "onclick=f()",
+    "id='a'",
+    '"',
+]
+PIECES += ["<!--", "-->", "<style>", "<iframe src=", "<a href=", "javascript:f()", "</textarea>", "&lt;", "x", " ", "'"]
+
+
+@given(some.lists(some.sampled_from(PIECES), max_size=20).map("".join))
+def test_nothing_that_a_column_with_markup_holds_runs_asks_or_closes_what_is_around_it(value: str) -> None:
+    page = "<form><div>${v}</div><input name='a'><button>x</button></form>"
+    settings = protocol.settings({"template": page, "markup": ["v"]})
+    tree = html5lib.parse(protocol.own_page({"columns": {"v": value}}, {}, settings).html, namespaceHTMLElements=False)
+    assert [node.get("name") for node in tree.findall(".//form/input")] == ["a"]
+    names = {name for node in tree.find(".//form/div").iter() for name in node.attrib}
+    assert not any(name.startswith("on") or name in ("id", "name", "action") for name in names)
+    assert not {node.tag for node in tree.find(".//form/div").iter()} & {"script", "form", "input", "iframe", "style"}
+
+
+@pytest.mark.parametrize("markup", [7, "v", [1], ["w"]])
+def test_columns_with_markup_that_cannot_be_are_refused(markup: Any) -> None:
+    assert len(faults("<p>${v}</p><input name='a'>", markup=markup)) == 1
+
+
+def test_an_import_names_columns_with_markup_that_are_shown_as_they_are_written() -> None:
+    settings = protocol.settings({"template": "<p>${v} ${w}</p><input name='a'>", "markup": ["w"]})
+    rows = [{"v": "a <br/>b", "w": "<b>"}, {"v": "&#39;", "w": "", "x": "1 < 2 > 0 <name> A&B"}, {"v": "c"}]
+    (note,) = protocol.import_notes([({"columns": row}, {}) for row in rows], settings)
+    assert note.startswith("The column 'v' has markup in 2 rows, such as <br/>. Workers see it as it is")
+
+
 # Answers
 
 
@@ -227,7 +288,16 @@ FORM = (
     "<crowd-radio-group required><crowd-radio-button name='r' value='yes'>Y</crowd-radio-button>"
     "<crowd-radio-button name='r' value='no'>N</crowd-radio-button></crowd-radio-group>"
     "<crowd-slider name='x.y'></crowd-slider><crowd-input name='x'></crowd-input>"
+    "<crowd-image-classifier-multi-select name='of' categories=\"['Sea', 'Hut']\" "
+    "exclusion-category=\"{ text: 'None' }\"></crowd-image-classifier-multi-select>"
+    "<crowd-toggle-button name='blurred'></crowd-toggle-button>"
+    "<crowd-entity-annotation name='who' labels=\"[{'label': 'person'}, {'label': 'a place'}]\" text='Anna in Linden'>"
+    "</crowd-entity-annotation>"
 )
+MARKED = [
+    {"endOffset": 4, "label": "person", "startOffset": 0},
+    {"endOffset": 14, "label": "a place", "startOffset": 8},
+]
 NESTED = [
     {
         "tone": {"label": "Sad"},
@@ -235,17 +305,24 @@ NESTED = [
         "r": {"yes": True, "no": False},
         "x.y": "4",
         "x": "word",
+        "of": {"labels": ["Hut", "Sea"]},
+        "blurred": {"on": True},
+        "who": {"entities": MARKED},
         "else": "?",
     }
 ]
 FLAT = {
     **{"tone.label": "Sad", "t.a": "false", "t.b.c": "true", "r.yes": "true", "r.no": "false"},
     **{"x.y": "4", "x": "word", "z.a": "?"},
+    **{"of.labels": "Hut|Sea", "blurred.on": "true", "who.entities": json.dumps(MARKED)},
 }
 
 
 def test_a_crowd_form_gives_the_same_labels_as_one_object_and_flattened() -> None:
-    expected = {"tone": "Sad", "t": ["b.c"], "r": "yes", "x.y": 4, "x": "word"}
+    expected = {
+        **{"tone": "Sad", "t": ["b.c"], "r": "yes", "x.y": 4, "x": "word", "of": ["Hut", "Sea"], "blurred": ["on"]},
+        "who": ["0-4 person", "8-14 a place"],
+    }
     page = f"{CROWD}<crowd-form>{FORM}</crowd-form>"
     assert checked(page, {"taskAnswers": json.dumps(NESTED)}) == expected
     assert checked(page.replace("<crowd-form>", "<crowd-form answer-format='flatten-objects'>"), FLAT) == expected
@@ -257,7 +334,8 @@ def test_a_crowd_form_gives_the_same_labels_as_one_object_and_flattened() -> Non
         "", "7", "[]", "[1]", "[{}, {}]", "{}", "[" * 50_000, '[{"n": 1' + "0" * 5_000 + "}]", '[{"x": NaN}]',
         '[{"x": {"label": "a"}}]', '[{"r": {"yes": true, "no": true}}]', '[{"tone": {"label": 7}}]',
         '[{"t": {"a": "perhaps"}}]', '[{"t": [["a"]]}]', '[{"x.y": "far"}]', '[{"x.y": 1e999}]', '[{"x.y": true}]',
-        '[{"tone": {"label": "Angry"}}]', '[{"x": ""}]', json.dumps([{"x": "x" * 20_001}]),
+        '[{"tone": {"label": "Angry"}}]', '[{"of": {"labels": ["Sky"]}}]',
+        '[{"x": ""}]', json.dumps([{"x": "x" * 20_001}]),
         json.dumps([{"t": {str(n): True for n in range(201)}}]), json.dumps([{"t": ["a"] * 201}]),
     ],
 )  # fmt: skip
@@ -276,7 +354,43 @@ def test_values_that_the_page_does_not_offer_are_refused_where_no_script_could_h
     assert checked(f"{more}<p onclick='go()'>x</p>", {"b": "x"}) == {"b": "x"}
 
 
-def test_fields_that_the_page_does_not_have_are_passed_over_unless_they_are_named() -> None:
+MAKES = "<script>document.body.append(field)</script>"
+
+
+def test_what_scripts_made_is_kept_and_becomes_a_part_of_the_task() -> None:
+    """Also of pages whose scripts make all; not what says the same in every answer or is the marketplace's own."""
+    page = f"<input name='a'>{MAKES}<p><button name='send' value='1'>x</button></p>"
+    posted = {"a": "1", "b[0] c": "2", "send": "1", "assignmentId": "3X", "workerId": "W", "blank": " "}
+    assert checked(page, posted) == {"a": "1", "b[0] c": "2"}
+    assert checked(MAKES, {"b": "2"}) == checked(MAKES, {"b": "2"}, more_fields=["b"]) == {"b": "2"}
+    assert refusal(MAKES, {"workerId": "W"}) == "Nothing is answered yet. Answer a question."
+    crowd = f"{CROWD}<crowd-form><crowd-input name='a'></crowd-input></crowd-form>{MAKES}"
+    assert checked(crowd, {"taskAnswers": '[{"a": "1", "made": {"x": [1]}}]'}) == {"a": "1", "made": '{"x": [1]}'}
+    assert "more than 1,000 fields" in refusal(crowd, {"taskAnswers": json.dumps([{f"f{n}": 1 for n in range(1001)}])})
+    settings = protocol.settings({"template": page})
+    grown = protocol.settings(protocol.grown(settings, ["a", "b[0] c"]))
+    assert protocol.levels(grown) == {"a": "nominal", "b[0] c": "nominal"} and protocol.grown(grown, ["a"]) == grown
+    assert len(protocol.grown(settings, [f"f{n}" for n in range(300)])["more_fields"]) == 200
+
+
+def test_a_field_with_a_long_name_or_a_column_in_its_name_is_one_unit() -> None:
+    long = "Which of these statements about the text is true? [choose one]\n(1)"
+    page = f"<input name='{long}'>" + "".join(f"<input type='radio' name='q_${{id}}' value='{one}'>" for one in "xy")
+    settings = protocol.settings({"template": page, "gold": {"q_${id}": "right"}})
+    (unit, other) = protocol.levels(settings)
+    assert (len(unit), other) == (60, "q_${id}") and unit.startswith(f"{long[:51]}~")
+    row = {"columns": {"id": "7", "right": "y"}}
+    found = protocol.check(row, {}, settings, {long: "a", "q_7": "x"}).labels
+    assert [(one.unit, one.value, one.correct) for one in found] == [(unit, "a", None), ("q_${id}", "x", False)]
+    assert protocol.known_values(row, {}, settings) == {"q_${id}": "y"}
+    assert checked(page, {long.replace("\n", "\r\n"): "a"}) == {unit: "a"}, "as browsers send names of two lines"
+    for told in ({long: "a", "q_7": "x"}, {unit: "a", "q_${id}": "x"}):
+        assert protocol.posted(row, {}, settings, told, "W") == {long: "a", "q_7": "x"}
+    assert checked(MAKES, {long: "a"}) == {unit: "a"}
+    assert {line.units for line in protocol.in_lines(row, {}, settings, {unit: "a"})} == {(unit,)}
+
+
+def test_without_scripts_fields_that_the_page_does_not_have_are_passed_over() -> None:
     page = "<input name='a'>"
     assert checked(page, {"a": "1", "b": "2", "assignmentId": "3X"}) == {"a": "1"}
     assert checked(page, {"a": "1", "b": "2"}, more_fields=["b"]) == {"a": "1", "b": "2"}
@@ -328,9 +442,34 @@ def test_an_answer_is_compared_with_the_known_one_of_its_field_where_the_row_has
 
 def test_known_answers_of_a_crowd_form_are_compared_too() -> None:
     page = f"{CROWD}<crowd-form>{FORM}</crowd-form>"
-    row = {"a": "Sad", "b": "b.c", "c": "4"}
-    found = judged({"taskAnswers": json.dumps(NESTED)}, row, page, gold={"tone": "a", "t": "b", "x.y": "c"})
-    assert found == {"tone": True, "t": True, "r": None, "x.y": True, "x": None}
+    row = {"a": "Sad", "b": "b.c", "c": "4", "d": "8-14 a place|0-4 person"}
+    found = judged({"taskAnswers": json.dumps(NESTED)}, row, page, gold={"tone": "a", "t": "b", "x.y": "c", "who": "d"})
+    assert {name for name, right in found.items() if right} == {"tone", "t", "x.y", "who"}
+    assert {name for name, right in found.items() if right is None} == {"r", "x", "of", "blurred"}
+
+
+@pytest.mark.parametrize(
+    ("entities", "why"),
+    [
+        (MARKED[:1], ""),
+        (
+            [{"startOffset": 0, "endOffset": 3, "label": "boat"}],
+            "has the value 'boat', which is none of its choices",
+        ),
+        ([{"startOffset": 3, "endOffset": 3, "label": "person"}], "has a marked part that cannot be read"),
+        ([{"startOffset": True, "endOffset": 3, "label": "person"}], "has a marked part that cannot be read"),
+        ({"startOffset": 0}, "has no list of at most 200 marked parts"),
+        (MARKED[:1] * 201, "has no list of at most 200 marked parts"),
+    ],
+)
+def test_marked_parts_of_a_text_are_checked_again(entities: Any, why: str) -> None:
+    """Of a page that has no form: the element sends itself."""
+    page = f"{CROWD}{FORM[FORM.index('<crowd-entity') :]}"
+    posted = {"taskAnswers": json.dumps([{"who": {"entities": entities}}])}
+    if why:
+        assert f"The field 'who' {why}" in refusal(page, posted)
+    else:
+        assert checked(page, posted) == {"who": ["0-4 person"]}
 
 
 def test_columns_of_known_answers_are_written_as_lines_or_as_an_object() -> None:

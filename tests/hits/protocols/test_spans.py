@@ -290,3 +290,33 @@ def test_a_suggestion_is_a_list_of_stretches_that_could_be_marked():
             kept(text)
     with pytest.raises(AnswerRefusedError, match="something to mark"):
         kept("[]", protocol.settings({"fewest": 1}))
+
+
+# Scripts without spaces between words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("東京に行く", "東|京|に|行|く"),
+        ("カレー、スーパー", "カ|レ|ー|ス|ー|パ|ー"),
+        ("私はiPhone 15を持つ", "私|は|iPhone|15|を|持|つ"),
+        ("か\u3099く", "か\u3099|く"),
+        ("น้ำดี", "น้ำ|ดี"),
+        ("ｶﾞｶ", "ｶﾞ|ｶ"),
+        ("ລາວ", "ລ|າ|ວ"),
+        ("ខ្មែរ", "ខ្|មែ|រ"),
+        ("မြန်မာ", "မြ|န်|မာ"),
+        ("Mara didn’t go", "Mara|didn’t|go"),
+        ("한국어 좋아", "한국어|좋아"),
+        ("नमस्ते दुनिया", "नमस्ते|दुनिया"),
+    ],
+)
+def test_each_character_of_a_script_without_spaces_is_a_word_that_can_be_marked(text, found):
+    places = words(text)
+    assert "|".join(text[start:end] for start, end in places) == found
+    page = protocol.page({"text": text}, {}, SETTINGS)
+    shown = [(one["start"], one["text"]) for line in page["marking"]["lines"] for one in line if one["number"]]
+    assert shown == [(start, text[start:end]) for start, end in places], "the page marks what the server takes"
+    for start, end in places:
+        assert labels(check([start, end, "place"], text=text))["spans"] == [[start, end, "place"]]

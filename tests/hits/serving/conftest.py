@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserType, Page, expect
 from common import request_id
 from hits.domain.task_links import task_url
 from hits.models import Hit
-from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
+from tests.browser import launch_options
 from tests.hits import factories as make
 from tests.hits.serving import story
 
@@ -108,7 +108,7 @@ def chromium(browser_type: BrowserType) -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch:
         # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = browser_type.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = browser_type.launch(**launch_options())
         yield browser
         browser.close()
 

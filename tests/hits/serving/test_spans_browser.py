@@ -65,9 +65,10 @@ def submitted(page: Page, marketplace: Any) -> dict[str, str]:
 def drag(page: Page, first: Locator, last: Locator, inset: float = 2) -> None:
     begin, end = first.bounding_box(), last.bounding_box()
     assert begin and end
-    page.mouse.move(begin["x"] + inset, begin["y"] + begin["height"] / 2)
+    # Within the word with any font.
+    page.mouse.move(begin["x"] + min(inset, begin["width"] / 3), begin["y"] + begin["height"] / 2)
     page.mouse.down()
-    page.mouse.move(end["x"] + end["width"] - inset, end["y"] + end["height"] / 2, steps=5)
+    page.mouse.move(end["x"] + end["width"] - min(inset, end["width"] / 3), end["y"] + end["height"] / 2, steps=5)
     page.mouse.up()
 
 
@@ -233,6 +234,18 @@ def test_a_selection_counts_characters_and_no_units_of_the_browser(new_page, tas
     word(page, "y").dispatch_event("mouseup", {"bubbles": True})
     label(page, "Place").click()
     assert kept(page) == [[2, 4, "place"]]
+
+
+def test_in_a_text_without_spaces_each_character_is_marked_and_a_latin_word_as_a_whole(new_page, task, marketplace):
+    text = "田中さんはSonyで働く。"
+    page = new_page()
+    page.goto(task(text=text))
+    drag(page, word(page, "田"), word(page, "中"))
+    label(page, "Person").click()
+    word(page, "Sony").click()
+    label(page, "Organisation").click()
+    posted = submitted(page, marketplace)
+    assert json.loads(posted["spans"]) == [span("田中", "person", text), span("Sony", "organisation", text)]
 
 
 def test_nothing_to_mark_is_said_with_a_box_and_ends_with_the_first_mark(new_page, task, marketplace):

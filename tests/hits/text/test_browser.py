@@ -13,7 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 from hits.text.overlap import Limits, advice
 from hits.text.words import FUNCTION_WORDS, content_words, words
 from hits.text.written import kept_lines
-from ops.chromium import ARGUMENTS, quick
+from tests.browser import launch_options
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = [
@@ -84,7 +84,7 @@ limits = some.builds(
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(**launch_options())
         yield browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
         browser.close()
 

@@ -94,6 +94,8 @@ def test_figures_have_their_intervals_and_words(client: Client, stage: Stage) ->
     assert "Not defined: it is for two annotators, and there are 4." in said
     assert "Computed when 160 answers had come" in said and "of them are compared" not in said
     assert "no answer came since" in said
+    assert f"Recommended: {report['units'][0]['recommended']['title']}." in said and "There is no gold answer." in said
+    assert "Half of the workers gave" not in said and "All values are equally common" in said
     assert "Low: below 0.667" in said or "About as by chance" in said
 
 

@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from hits.flow.pipeline import deciding
 from hits.flow.setup.projects import create_project
 from hits.models import Batch, Stage, StageSummary
-from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import field_contrasts, violations
+from tests.browser import launch_options
 from tests.hits import factories as make
 from tests.hits.formats.test_rows import workbook
 from tests.hits.market import Marketplace
@@ -60,7 +60,7 @@ def cut_selects(page: Page) -> list[list[Any]]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
+        started = playwright.chromium.launch(**launch_options())
         yield started
         started.close()
 

@@ -83,7 +83,7 @@ def test_the_pages_of_stages_and_workers_name_them(client: Client, parts: tuple[
 
 
 def test_workers_are_given_it_and_lose_it_and_get_it_again(
-    client: Client, project: Project, market: Marketplace, eager: None
+    client: Client, project: Project, market: Marketplace, eager: None, stranger_refused: None
 ) -> None:
     worker = market.sign_up_worker()
     typed = {"workers": f"{worker},\n{worker}\n A000NOTTHERE "}

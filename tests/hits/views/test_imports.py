@@ -15,7 +15,8 @@ from django.urls import reverse
 from hits.domain.plugins import settings_of
 from hits.flow.pipeline.importing import create_upload, import_upload
 from hits.flow.setup.projects import create_project
-from hits.models import Item, Project, Upload
+from hits.models import Blob, Item, Project, Upload
+from tests.hits.flow.conftest import example, lines
 
 pytestmark = pytest.mark.django_db
 ROWS = b"ID,Pass age,source\n" + b"".join(b"r%d,Rain fell on quay %d.,web\n" % (n, n) for n in range(7))
@@ -92,6 +93,36 @@ def test_what_is_no_table_is_refused_with_its_fault_and_without_asking(
 ) -> None:
     text = sent(client, project, content).content.decode()
     assert "1 fault. Nothing was imported." in text and said in text
+
+
+def test_a_text_that_is_not_utf_8_asks_once_for_its_encoding_and_then_for_its_columns(
+    client: Client, project: Project
+) -> None:
+    text = "Café “Noël”, 5 €"
+    page = sent(client, project, f'ID,Pass age\nr1,"{text}"\n'.encode("cp1252")).content.decode()
+    assert re.search(r'value="cp1252"\s+checked>', page) and text in page
+    upload = project.uploads.get()
+    address = reverse("upload-columns", args=[project.slug, upload.pk])
+    wrong = client.post(address, {"encoding": "utf-16"})
+    assert wrong.status_code == 400 and "The file is not UTF-16" in wrong.content.decode()
+    assert client.post(address, {"column-id": "ID"}).status_code == 400
+    for _ in range(2):
+        page = client.post(address, {"encoding": "cp1252"}, follow=True).content.decode()
+        assert '<option value="ID" selected>' in page and text in page and not Item.objects.exists()
+    assert "1 item from 1 text" in chosen(client, project, id="ID", text="Pass age").content.decode()
+    assert Item.objects.get().document.data["text"] == text
+    assert list(Blob.objects.all()) == [project.uploads.get().blob]
+
+
+def test_a_file_without_columns_is_imported_when_its_encoding_is_chosen(
+    client: Client, alice: Any, eager: None
+) -> None:
+    project = create_project("River", "record", Decimal(5), "lab@example.org", alice)
+    content = lines([example(number) for number in range(2)]).decode().encode("utf-16")
+    page = sent(client, project, content, "river.jsonl").content.decode()
+    assert "UTF-16" in page and "doc-0" in page
+    address = reverse("upload-columns", args=[project.slug, project.uploads.get().pk])
+    assert "2 items from 2 texts" in client.post(address, {"encoding": "utf-16"}, follow=True).content.decode()
 
 
 def test_a_file_that_cannot_be_shown_any_more_says_so(client: Client, project: Project, settings: Any) -> None:

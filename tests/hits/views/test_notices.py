@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -155,11 +156,55 @@ def test_the_page_says_why_no_e_mail_comes(client: Client, project: Project, ali
     assert "Notices are sent to alice@example.org" in page and "no e-mail address" not in page
 
 
-def test_an_address_is_confirmed_by_the_link_and_opening_it_changes_nothing(
-    client: Client, alice: Any, charlie: Any, settings: Any
-) -> None:
+PASSWORD = "a-long-enough-password-7"
+
+
+@pytest.fixture
+def with_password(client: Client, alice: Any, settings: Any) -> str:
+    """Alice's: an open session alone changes no address."""
     settings.MAIL = True
-    client.post(reverse("notices-ask-address"), {"email": "new@example.org"})
+    alice.set_password(PASSWORD)
+    alice.save()
+    client.force_login(alice)
+    return PASSWORD
+
+
+def test_an_open_session_alone_changes_no_address(client: Client, alice: Any, with_password: str) -> None:
+    get_user_model().objects.update(email="alice@example.org")
+    replies = [
+        client.post(reverse("notices-ask-address"), {"email": email, "password": password}).status_code
+        for email, password in (("new@example.org", ""), ("new@example.org", "guess"), ("", "guess"))
+    ]
+    assert replies == [400, 403, 403]
+    for _ in range(10):
+        reply = client.post(reverse("notices-ask-address"), {"email": "new@example.org", "password": "guess"})
+    assert reply.status_code == 429 and "Too many tries" in squeezed(reply)
+    assert client.post(reverse("notices-ask-address"), {"email": "", "password": with_password}).status_code == 429
+    alice.refresh_from_db()
+    assert (alice.email, mail.outbox) == ("alice@example.org", [])
+
+
+def test_a_new_password_ends_a_link_and_the_old_address_hears_of_it(
+    client: Client, alice: Any, with_password: str
+) -> None:
+    get_user_model().objects.update(email="alice@example.org")
+    client.post(reverse("notices-ask-address"), {"email": "new@example.org", "password": with_password})
+    link, warning = mail.outbox
+    assert (link.to, warning.to) == (["new@example.org"], ["alice@example.org"])
+    found = ADDRESS.search(str(link.body))
+    alice.refresh_from_db()
+    alice.set_password("another-long-password-8")
+    alice.save()
+    client.force_login(alice)
+    assert found and client.post(found[0]).status_code == 404
+    alice.refresh_from_db()
+    assert alice.email == "alice@example.org"
+
+
+def test_an_address_is_confirmed_by_the_link_and_opening_it_changes_nothing(
+    client: Client, alice: Any, charlie: Any, with_password: str
+) -> None:
+    client.post(reverse("notices-ask-address"), {"email": "new@example.org", "password": with_password})
     [letter] = mail.outbox
     found = ADDRESS.search(letter.body)
     assert found and letter.to == ["new@example.org"]
@@ -174,9 +219,10 @@ def test_an_address_is_confirmed_by_the_link_and_opening_it_changes_nothing(
     alice.refresh_from_db()
     assert alice.email == "new@example.org"
     assert client.get(found[0]).status_code == 404
-    client.post(reverse("notices-ask-address"), {"email": ""})
+    client.post(reverse("notices-ask-address"), {"email": "", "password": with_password})
     alice.refresh_from_db()
     assert alice.email == ""
+    assert "removed this address" in str(mail.outbox[-1].body)
 
 
 @pytest.mark.parametrize("wrong", ["nobody", "a@example.org\r\nBcc: b@example.org", f"{'a' * 300}@example.org"])

@@ -87,6 +87,25 @@ def test_a_file_takes_the_place_of_what_is_typed(client: Client, stage: Stage) -
     assert stage.settings["template"] == CASES[1].html
 
 
+def test_a_corrected_copy_is_offered_with_what_is_different_and_saved_by_one_button(
+    client: Client, stage: Stage
+) -> None:
+    refused = "<div><input name='a'>\n<form>\n<button>Send</button></form>"
+    for reply in (sent(client, stage, template=refused), sent(client, stage, "try-task", template=refused)):
+        page = reply.content.decode()
+        assert "“Template” line 1: &lt;div&gt; is not closed" in page
+        assert "The field &#x27;a&#x27; belongs to the form" in page
+        (button,) = parse(page).all("button", value="take-corrected:template")
+        assert button.attributes["form"] == "task-form"
+    stage.refresh_from_db()
+    assert stage.settings == protocol.settings({})
+    assert sent(client, stage, template=refused, min_seconds="-1", do="take-corrected:template").status_code == 400
+    assert sent(client, stage, template="<p>x</p>", do="take-corrected:template").status_code == 400
+    assert sent(client, stage, template=refused, do="take-corrected:template").status_code == 302
+    stage.refresh_from_db()
+    assert '<input form="mturk_form" name="a">' in stage.settings["template"]
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -68,7 +68,7 @@ def test_workers_are_added_by_ids_by_a_file_or_by_both(
     [
         ({"workers": "bob"}, "is no worker id"),
         ({}, "at least one worker id"),
-        ({"file": SimpleUploadedFile("ids.txt", b"A1\nA\xff2")}, "not text in UTF-8"),
+        ({"file": SimpleUploadedFile("ids.txt", b"A1\nA\xff2")}, "text neither in UTF-8"),
     ],
 )
 def test_a_wrong_list_changes_nothing_and_says_why(client: Client, pool: Pool, form: dict[str, Any], said: str) -> None:

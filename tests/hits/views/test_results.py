@@ -108,16 +108,21 @@ def test_a_file_comes_in_over_its_columns_and_goes_again_with_one_button(client:
     stage = moods()
     make.member(stage.project, alice)
     address = [stage.project.slug, stage.key]
-    content = csv_of(row(1, "A1", "Glad", **{"Input.known": "Sad"}), row(2, "A2", "Sad", **{"Input.known": "Sad"}))
+    known = {"Input.known": "Sad", "text": "A café."}
+    content = csv_of(row(1, "A1", "Glad", **known), row(2, "A2", "Sad", **known)).decode().encode("cp1252")
     client.force_login(alice)
-    file = SimpleUploadedFile("old.csv", content.replace(b"Answer.mood", b"Answer.feeling"))
+    content = content.replace(b"Answer.mood", b"Answer.feeling").replace(b"\r\n", b",\r\n")
+    file = SimpleUploadedFile("old.csv", content)
     reply = client.post(reverse("import-results", args=address), {"file": file})
     upload = stage.result_files.get()
     columns = reverse("results-columns", args=[*address, upload.pk])
-    assert reply["Location"] == columns and b"Answer.feeling" in client.get(columns).content
+    assert reply["Location"] == columns and b"Windows-1252" in client.get(columns).content
     file.seek(0)
     assert client.post(reverse("import-results", args=address), {"file": file})["Location"] == columns
     assert stage.result_files.count() == 1
+    assert client.post(columns, {"encoding": "utf-16"}).status_code == 400
+    page = client.post(columns, {"encoding": "cp1252"}, follow=True).content.decode()
+    assert "Answer.feeling" in page and "A café." in page
     assert b"No column is Answer.mood" in client.post(columns, {"field-1": "Answer.mood", "column-1": ""}).content
     chosen = {
         "field-1": "Answer.mood", "column-1": "Answer.feeling",
@@ -125,6 +130,11 @@ def test_a_file_comes_in_over_its_columns_and_goes_again_with_one_button(client:
     }  # fmt: skip
     client.post(columns, chosen)
     tasks.import_upload(upload.pk)
+    progress = client.get(reverse("upload", args=[stage.project.slug, upload.pk])).content
+    assert b"The last column is not read: there is no name in the first line." in progress
+    file.seek(0)
+    again = client.post(reverse("import-results", args=address), {"file": file})["Location"]
+    assert "The same file was imported already" in client.post(again, {"encoding": "cp1252"}).content.decode()
     assert sorted(stage.labels.values_list("value", "correct")) == [("glad", True), ("sad", False)]
     answers = client.get(reverse("answers", args=address), {"show": "imported"}).content.decode()
     assert answers.count("imported, unpaid") == 2 and "pay-bonus" not in answers

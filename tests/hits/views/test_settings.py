@@ -71,20 +71,6 @@ def test_approval_by_a_lead_is_chosen_alone_or_with_a_time_and_a_fault_stands_at
     assert "approval" not in refused.context["form"].errors
 
 
-def test_the_time_beside_approval_by_a_lead_is_the_one_that_is_saved_if_it_is_left_alone(
-    client: Client, stage: Stage
-) -> None:
-    Stage.objects.filter(pk=stage.pk).update(approval="automatic", auto_approval_seconds=0)
-    seen = typed(client, stage)
-    assert (seen["auto_approval_seconds_0"], seen["auto_approval_seconds_1"]) == ("3", "86400")
-    client.post(address(stage), seen)
-    stage.refresh_from_db()
-    assert (stage.approval, stage.auto_approval_seconds) == ("automatic", 0)
-    client.post(address(stage), seen | {"approval": "review"})
-    stage.refresh_from_db()
-    assert (stage.approval, stage.auto_approval_seconds) == ("review", 3 * 86_400)
-
-
 def test_everything_is_changed_on_one_page(client: Client, stage: Stage) -> None:
     changes = {
         "title": "Second look",
@@ -222,19 +208,21 @@ def test_of_what_is_fixed_only_what_is_in_use_is_listed(client: Client, stage: S
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_delay_of_approval_is_asked_only_where_a_lead_approves_and_saving_stays_in_sight(
+def test_the_limit_of_unchecked_answers_is_asked_only_where_nobody_reviews_and_saving_stays_in_sight(
     opened: Opener, client: Client, stage: Stage
 ) -> None:
     page = opened(address(stage))
-    delay, save = (
-        page.get_by_label("Approved automatically after").first,
-        page.get_by_role("button", name="Save the set"),
+    limit, delay = (
+        page.get_by_label("Unchecked answers of one worker"),
+        page.get_by_label("Approved automatically after"),
     )
+    save = page.get_by_role("button", name="Save the set")
     expect(save).to_be_in_viewport()
     page.locator("[name=approval][value=review]").check()
-    expect(delay).to_be_visible()
+    expect(limit).to_be_hidden()
     page.locator("[name=approval][value=automatic]").check()
-    expect(delay).to_be_hidden()
+    expect(limit).to_be_visible()
+    expect(delay.first).to_be_visible()
     expect(save).to_be_in_viewport()
 
 

@@ -365,7 +365,7 @@ def test_workers_are_written_to_with_a_text_that_was_edited(
     for _ in range(2):
         assert client.post(address, {**form, "text-ALOW000000001": "Read the whole text."}).status_code == 302
     row = written.get()
-    assert row.text == "Read the whole text." and row.state == "refused" and "does not exist" in row.error
+    assert row.text == "Read the whole text." and row.state == "refused" and "has no work" in row.error
     log = squeezed(client.get(reverse("worker", args=[world.project.slug, "ALOW000000001"])))
     assert "Please look again" in log and "Refused by the marketplace" in log
 

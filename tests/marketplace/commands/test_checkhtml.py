@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from marketplace.rules.questions.correcting import look_at
+from common.html_correcting import look_at
 from tests.marketplace.rules.questions.test_correcting import LINES, TEMPLATES, text_of
 
 

@@ -62,7 +62,7 @@ def test_the_call_succeeds_where_nothing_can_be_sent_and_the_reason_is_kept(mtur
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"Version": "2006-05-05"},
+        {"Version": "2006-05-06"},
         {"EventTypes": []},
         {"EventTypes": ["Ping"]},
         {"Destination": "nowhere"},

@@ -20,8 +20,9 @@ def check(test: bool = False, loopback: bool = False, **changed: Any) -> notific
     return notifications.check_specification(SPECIFICATION | changed, test=test, loopback=loopback)
 
 
-def test_a_specification_comes_back_in_normal_form() -> None:
-    assert check() == {
+@pytest.mark.parametrize("version", ["2006-05-05", "2014-08-15"])
+def test_a_specification_comes_back_in_normal_form(version: str) -> None:
+    assert check(Version=version) == {
         "Transport": "SQS",
         "Destination": QUEUE,
         "EventTypes": ["HITReviewable", "AssignmentSubmitted"],
@@ -29,9 +30,9 @@ def test_a_specification_comes_back_in_normal_form() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"Version": "2006-05-05"}, {"Version": "2014-08-15 "}, {"EventTypes": []}, {"EventTypes": ["Ping"]}]
+    "changed", [{"Version": "2006-05-06"}, {"Version": "2014-08-15 "}, {"EventTypes": []}, {"EventTypes": ["Ping"]}]
 )
-def test_another_version_no_event_and_ping_are_refused(changed: dict[str, Any]) -> None:
+def test_an_unknown_version_no_event_and_ping_are_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(ParameterValidationError):
         check(**changed)
 

@@ -101,6 +101,7 @@ def world(
         "language": "de",
         "outside_id": entry.outside_id,
         "confirmation": access.confirmation_link(worker, "walter@example.org", now).split("/")[-2],
+        "cancellation": access.cancellation_link(worker).split("/")[-2],
         "reset_user": reset_user,
         "reset_token": reset_token,
     }

@@ -13,7 +13,7 @@ from django.test import Client
 
 from marketplace.models import Assignment, Hit, HitType, Worker
 from marketplace.verbs import assignments
-from ops.chromium import ARGUMENTS, NoBrowserError, quick
+from tests.browser import launch_options
 
 # The browser's driver runs an event loop in the thread that also talks to the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -91,11 +91,7 @@ def requirement(
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    try:
-        return {"executable_path": quick(), "args": ARGUMENTS}
-    except NoBrowserError as error:
-        complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        complain(str(error))
+    return launch_options()
 
 
 class _TaskPage(BaseHTTPRequestHandler):

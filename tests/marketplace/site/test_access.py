@@ -90,6 +90,55 @@ def test_a_broken_or_old_link_confirms_nothing(visitor: Client, post_office: Non
     assert visitor.post("/accounts/confirm/abc/").status_code == 410
 
 
+def another_address(visitor: Client, now: datetime) -> tuple[str, str]:
+    """Somebody who knows nina's password asks for an address: the paths that confirm and that cancel it."""
+    nina = access.sign_up("nina", "long-enough-7", email="nina@example.org", country="CA", now=now)
+    Worker.objects.update(email_confirmed_at=now)
+    visitor.force_login(nina.user)
+    wanted = {"email": "thief@example.org", "password": "long-enough-7"}
+    assert visitor.post("/worker/profile/email/", wanted).headers["Location"] == "/worker/profile/?done=letter"
+    call_command("tick", "--once")
+    paths = {
+        letter.to[0]: re.search(r"https?://[^/\s]+(/accounts/\S+)", str(letter.body)) for letter in mail.outbox[-2:]
+    }
+    confirms, cancels = paths["thief@example.org"], paths["nina@example.org"]
+    assert confirms and cancels
+    return confirms[1], cancels[1]
+
+
+def test_a_new_password_ends_an_open_change_of_the_address(visitor: Client, post_office: None, now: datetime) -> None:
+    confirms, cancels = another_address(visitor, now)
+    passwords = {"old_password": "long-enough-7", "new_password1": "another-long-8", "new_password2": "another-long-8"}
+    assert visitor.post("/worker/profile/password/", passwords).status_code == 302
+    assert Client().post(confirms).status_code == 410
+    assert Client().post(cancels).status_code == 410
+    assert Worker.objects.get().user.email == "nina@example.org"
+
+
+def test_the_end_of_all_sessions_ends_an_open_change_of_the_address(
+    visitor: Client, post_office: None, now: datetime
+) -> None:
+    confirms, _ = another_address(visitor, now)
+    access.end_sessions(Worker.objects.get().user)
+    assert Client().post(confirms).status_code == 410
+
+
+def test_the_old_address_cancels_a_change_without_signing_in(visitor: Client, post_office: None, now: datetime) -> None:
+    confirms, cancels = another_address(visitor, now)
+    assert "Keep the present address" in Client().get(cancels).text
+    assert Client().get(confirms).status_code == 200  # looking at it changed nothing
+    assert "Now choose a new password" in Client().post(cancels).text
+    assert Client().post(confirms).status_code == 410
+    assert Client().get(cancels).status_code == 410
+
+
+def test_a_change_of_the_address_is_confirmed_once(visitor: Client, post_office: None, now: datetime) -> None:
+    confirms, cancels = another_address(visitor, now)
+    assert [Client().post(confirms).status_code for _ in range(2)] == [200, 200]
+    assert Client().post(cancels).status_code == 410
+    assert Worker.objects.get().user.email == "thief@example.org"
+
+
 def test_a_lost_password_is_set_anew_once(visitor: Client, post_office: None, now: datetime) -> None:
     nina = access.sign_up("nina", "long-enough-7", email="nina@example.org", country="CA", now=now)
     elsewhere = Client()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from marketplace.rules.questions.correcting import look_at
+from common.html_correcting import look_at
 from tests.marketplace.rules.questions.test_correcting import LINES, text_of
 
 # Elements closed in themselves: browsers read on inside them, the corrected copy closes them as their author meant.

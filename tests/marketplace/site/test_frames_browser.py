@@ -111,13 +111,20 @@ def submitted(page: Page) -> Assignment:
     return Assignment.objects.get(status=Assignment.Status.SUBMITTED)
 
 
-def test_an_old_task_page_is_answered_here_wherever_its_form_points(show: Callable[..., Frame], page: Page) -> None:
-    head = "<script src='https://s3.amazonaws.com/mturk-public/externalHIT_v1.js'></script>"
+@pytest.mark.parametrize(
+    "head", ["<script src='https://s3.amazonaws.com/mturk-public/externalHIT_v1.js'></script>", ""]
+)
+def test_an_old_task_page_is_answered_here_wherever_its_form_points(
+    show: Callable[..., Frame], page: Page, head: str
+) -> None:
+    """Whether or not it names the file of the function that it calls."""
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
     frame = show(html_xml(FORM + "<script>turkSetAssignmentID()</script>", head))
     assert frame.evaluate("turkGetParam('assignmentId')") == Assignment.objects.get().assignment_id
     frame.get_by_label("Answer").fill("Zoë & <b>")
     frame.get_by_role("button", name="Send").click()
-    assert answers_of(submitted(page)) == {"answer": ["Zoë & <b>"]}
+    assert answers_of(submitted(page)) == {"answer": ["Zoë & <b>"]} and not faults
 
 
 def test_a_form_that_a_script_makes_is_answered_too(show: Callable[..., Frame], page: Page) -> None:
@@ -290,7 +297,9 @@ def test_a_form_cannot_send_answers_elsewhere(show: Callable[..., Frame], page: 
 @pytest.mark.parametrize("crowd", [False, True])
 def test_in_a_preview_nothing_can_be_sent(show: Callable[..., Frame], page: Page, crowd: bool) -> None:
     head = "<script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
-    frame = show(html_xml("<crowd-form><input name='a'></crowd-form>", head) if crowd else html_xml(FORM), preview=True)
+    old = html_xml(FORM + "<script>turkSetAssignmentID(); window.reached = true</script>")
+    frame = show(html_xml("<crowd-form><input name='a'></crowd-form>", head) if crowd else old, preview=True)
+    assert crowd or frame.evaluate("reached && document.forms[0].assignmentId.value") == "ASSIGNMENT_ID_NOT_AVAILABLE"
     expect(frame.get_by_role("button", name="Accept the HIT to submit")).to_be_disabled()
     frame.evaluate("document.forms[0].submit()")
     expect(frame.get_by_role("status")).to_contain_text("This is a preview: nothing was sent.")
@@ -368,6 +377,97 @@ def test_a_flattened_crowd_form_sends_each_value_under_its_path(show: Callable[.
         "tags.old": "true",
         "plain": "two",
     }
+
+
+# Every element that GROUP and CROWD do not have.
+WIDGETS = """<crowd-form><crowd-alert type="error" dismissible>Read slowly.</crowd-alert>
+<crowd-toast duration="100000" opened>Saved.</crowd-toast>
+<p><span id="text">A text</span><crowd-badge for="text" label="2"></crowd-badge>
+<crowd-icon-button icon="search" title="Look it up"></crowd-icon-button>
+<crowd-fab icon="add" title="One more"></crowd-fab></p>
+<crowd-modal link-text="See examples" link-type="button"><p>An example.</p>
+<crowd-input name="hidden" label="Seen?" required></crowd-input></crowd-modal>
+<crowd-tabs><crowd-tab header="Text">
+<crowd-entity-annotation name="who" header="Who and where?" text="🚀 Anna sails to Linden with Bo."
+ labels="[{'label': 'person', 'fullDisplayName': 'Person', 'shortDisplayName': 'per'}, {'label': 'place'}]"
+ initial-value="[{label: 'person', startOffset: 28, endOffset: 30}]"><short-instructions>All names.</short-instructions>
+ </crowd-entity-annotation></crowd-tab>
+<crowd-tab header="Picture"><crowd-card heading="The card"><p>In it.</p></crowd-card>
+<crowd-classifier-multi-select name="moods" header="Moods?" categories="['Glad', 'Sad']"
+ exclusion-category="{ text: 'None' }">
+<classification-target>So so.</classification-target></crowd-classifier-multi-select>
+<crowd-image-classifier name="kind" header="What is it?" categories="['Boat', 'House']" src="PICTURE">
+</crowd-image-classifier>
+<crowd-image-classifier-multi-select name="parts" header="What is on it?" categories="['Mast', 'Sail']" src="PICTURE">
+</crowd-image-classifier-multi-select>
+<crowd-toggle-button name="blurred">Blurred</crowd-toggle-button></crowd-tab></crowd-tabs></crowd-form>""".replace(
+    "PICTURE", "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='90'/%3E"
+)
+
+
+def test_every_other_element_is_worked_by_keyboard_and_answers_as_the_original(
+    show: Callable[..., Frame], page: Page
+) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    frame = show(html_xml(WIDGETS, CROWD_HEAD))
+    text, keyboard = frame.get_by_role("textbox", name="Who and where?"), page.keyboard
+
+    def mark(start: int, length: int, label: str) -> None:
+        text.focus()
+        keyboard.press("Control+Home")
+        for key in ["ArrowRight"] * start + ["Shift+ArrowRight"] * length:
+            keyboard.press(key)
+        frame.get_by_role("button", name=label, exact=True).press("Enter")
+
+    mark(2, 5, "Person")
+    mark(16, 6, "Person")
+    mark(16, 6, "place")
+    text.press("x")
+    expect(text).to_have_text("🚀 Anna sails to Linden with Bo.")
+    frame.get_by_role("button", name="Remove person: Bo").press("Enter")
+    frame.get_by_role("tab", name="Text").press("ArrowRight")
+    expect(frame.get_by_role("tab", name="Picture")).to_be_focused()
+    for box in ("Glad", "None", "Mast", "Sail"):
+        frame.get_by_role("checkbox", name=box).press("Space")
+    expect(frame.get_by_role("checkbox", name="Glad")).not_to_be_checked()
+    frame.get_by_role("tab", name="Picture").press("Home")
+    frame.get_by_role("button", name="Close").press("Enter")
+    expect(frame.get_by_role("alert")).to_have_count(0)
+    # What is missing is in a dialog and in a tab that is not open: each is shown.
+    submit, dialog = frame.get_by_role("button", name="Submit"), frame.get_by_role("dialog", name="See examples")
+    submit.press("Enter")
+    dialog.get_by_label("Seen?").fill("yes")
+    keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    submit.press("Enter")
+    frame.get_by_role("radio", name="Boat").press("Space")
+    frame.get_by_role("switch", name="Blurred").press("Space")
+    submit.press("Enter")
+    assert json.loads(answers_of(submitted(page))["taskAnswers"][0]) == [
+        {
+            "hidden": "yes",
+            "who": {
+                "entities": [
+                    {"endOffset": 6, "label": "person", "startOffset": 2},
+                    {"endOffset": 22, "label": "place", "startOffset": 16},
+                ]
+            },
+            "moods": {"labels": ["None"]},
+            "kind": {"label": "Boat"},
+            "parts": {"labels": ["Mast", "Sail"]},
+            "blurred": {"on": True},
+        }
+    ]
+    assert not faults
+
+
+def test_an_entity_annotation_without_a_form_sends_itself(show: Callable[..., Frame], page: Page) -> None:
+    alone = WIDGETS[WIDGETS.index("<crowd-entity") : WIDGETS.index("</crowd-tab>")]
+    frame = show(html_xml(alone, CROWD_HEAD))
+    frame.get_by_role("button", name="Submit").click()
+    [found] = json.loads(answers_of(submitted(page))["taskAnswers"][0])
+    assert found == {"who": {"entities": [{"endOffset": 30, "label": "person", "startOffset": 28}]}}
 
 
 GROUP = """<{form}><crowd-radio-group required label="Which is greater?">
@@ -461,10 +561,10 @@ def test_a_question_form_is_corrected_where_it_is_wrong_and_then_taken(show: Cal
     }
 
 
-@pytest.mark.parametrize("crowd", [False, True])
-def test_forms_can_be_read_by_everybody(show: Callable[..., Frame], page: Page, crowd: bool) -> None:
+@pytest.mark.parametrize("crowd", ["", CROWD.format(format=""), WIDGETS], ids=["form", "crowd form", "widgets"])
+def test_forms_can_be_read_by_everybody(show: Callable[..., Frame], page: Page, crowd: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
-    frame = show(html_xml(f"<main><h1>Task</h1>{CROWD.format(format='')}</main>", CROWD_HEAD) if crowd else WHOLE_FORM)
+    frame = show(html_xml(f"<main><h1>Task</h1>{crowd}</main>", CROWD_HEAD) if crowd else WHOLE_FORM)
     if not crowd:
         frame.get_by_role("button", name="Submit").click()
         expect(frame.get_by_role("alert")).to_be_visible()
@@ -487,7 +587,7 @@ def test_scripts_that_are_named_by_http_or_without_a_scheme_run(show: Callable[.
     page.route(re.compile(r"cdn\.example\.org"), answer)
     head = "<script src='//cdn.example.org/a.js'></script><script src='http://cdn.example.org/b.js'></script>"
     frame = show(html_xml(FORM, head))
-    assert frame.evaluate("window.ran") == 2
+    frame.wait_for_function("window.ran === 2")
     assert set(asked) == {"https://cdn.example.org/a.js", "http://cdn.example.org/b.js"}
 
 

@@ -26,6 +26,7 @@ def make_panel(db: None, now: datetime) -> Callable[..., Panel]:
                 "slug": "spring",
                 "terms": "You read texts.\n\n<b>Nobody</b> sees your id.",
                 "completion_url": "https://panel.example.org/done?cc=C0DE&p={outside_id}&s={SESSION_ID}",
+                "counts_approved": False,
                 "now": now,
             }
             | values
@@ -199,12 +200,30 @@ def test_who_stops_early_gets_no_completion(make_panel: Callable[..., Panel]) ->
 
 def test_a_second_visit_leads_to_the_same_account_without_the_terms(make_panel: Callable[..., Panel]) -> None:
     make_panel()
-    Client().post(LINK, AGREED)
     again = Client()
+    again.post(LINK, AGREED)
+    again.post("/accounts/logout/")
     assert "Welcome back" in again.get(LINK).text
     assert again.post(LINK).headers["Location"] == "/"
     assert "The panel" in again.get("/").text
     assert Worker.objects.count() == 1
+
+
+def test_who_knows_an_id_is_not_let_in_from_another_browser_until_the_operator_says_so(
+    make_panel: Callable[..., Panel], django_user_model: Any
+) -> None:
+    make_panel()
+    first, other = Client(), Client()
+    first.post(LINK, AGREED)
+    refused = other.post(LINK)
+    assert refused.status_code == 403 and "came from another browser" in refused.text
+    assert "_auth_user_id" not in other.session
+    operator = Client()
+    operator.force_login(django_user_model.objects.create_user("op", is_staff=True))
+    for outside_id, words in (("pid-9", "Nobody with this ID"), ("pid-1", "The next browser")):
+        assert words in operator.post("/operator/panels/spring/release/", {"outside_id": outside_id}, follow=True).text
+    assert other.post(LINK).status_code == 302
+    assert first.post(LINK).status_code == 403
 
 
 def test_a_closed_panel_sends_new_people_to_its_other_address(make_panel: Callable[..., Panel], now: datetime) -> None:

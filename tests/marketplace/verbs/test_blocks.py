@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from marketplace.models import Hit, HitType, Requester, Worker, WorkerBlock
-from marketplace.rules.errors import InvalidWorkerId, NoHitsAvailable, ParameterValidationError, TooManyBlocks
+from marketplace.rules.errors import NoHitsAvailable, ParameterValidationError, TooManyBlocks
 from marketplace.verbs import accounts, assignments, blocks, free_hits
 
 
@@ -52,10 +52,15 @@ def test_a_block_needs_a_reason(requester: Requester, worker: Worker, now: datet
         blocks.block(requester, worker.worker_id, reason, now)
 
 
-def test_an_unknown_worker_is_refused_in_the_documented_words(requester: Requester, now: datetime) -> None:
-    for call in (lambda: blocks.block(requester, "A0", "r", now), lambda: blocks.unblock(requester, "A0")):
-        with pytest.raises(InvalidWorkerId, match="^WorkerId is invalid.$"):
-            call()
+def test_a_block_by_an_id_that_nobody_has_holds_once_somebody_has_it(
+    requester: Requester, hit: Hit, hit_type: HitType, now: datetime
+) -> None:
+    blocks.block(requester, "A0LATER", "r", now)
+    late = accounts.create_worker("late", "worker", worker_id="A0LATER")
+    with pytest.raises(NoHitsAvailable):
+        assignments.accept(hit_type, late, now)
+    assert blocks.unblock(requester, "A0LATER") and not blocks.unblock(requester, "A0LATER")
+    assert assignments.accept(hit_type, late, now).hit_id == hit.pk
 
 
 def test_blocks_have_a_limit(requester: Requester, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:

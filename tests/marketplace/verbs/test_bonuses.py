@@ -12,7 +12,6 @@ from marketplace.rules.errors import (
     InvalidAssignmentState,
     ParameterValidationError,
     TokenAlreadyProcessed,
-    WorkerDoesNotExist,
     WorkerNotRecent,
 )
 from marketplace.verbs import accounts, assignments, bonuses, hits
@@ -102,7 +101,7 @@ def test_more_than_the_account_holds_is_refused_and_leaves_nothing(pay: Any, req
         ({"reason": " "}, ParameterValidationError),
         ({"reason": "r" * 4097}, ParameterValidationError),
         ({"assignment_id": "3NONE"}, AssignmentDoesNotExist),
-        ({"worker_id": "ANOBODY"}, WorkerDoesNotExist),
+        ({"worker_id": "ANOBODY"}, ParameterValidationError),
     ],
 )
 def test_a_bonus_that_makes_no_sense_is_refused(pay: Any, change: dict[str, str], error: type[Exception]) -> None:

@@ -39,7 +39,7 @@ def test_only_workers_with_judged_work_are_reached(requester: Requester, judged:
     ids = [reached.worker_id, "A0", waiting.worker_id, reached.worker_id, "A0"]
     failures = messages.notify(requester, ids, "News", "More work\ntomorrow", now)
     assert failures == [
-        ("A0", "Worker A0 does not exist."),
+        ("A0", "Worker A0 has no work that you have approved or rejected."),
         (waiting.worker_id, f"Worker {waiting.worker_id} has no work that you have approved or rejected."),
     ]
     (message,) = Message.objects.all()

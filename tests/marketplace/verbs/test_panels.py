@@ -18,6 +18,7 @@ PANEL: dict[str, Any] = {
     "slug": "spring",
     "terms": "You read texts and answer questions.",
     "completion_url": "https://panel.example.org/done?cc=C0DE&p={outside_id}&s={SESSION_ID}",
+    "counts_approved": False,
 }
 
 
@@ -162,3 +163,28 @@ def test_a_panel_that_cannot_work_is_refused(now: datetime, wrong: dict[str, Any
 def test_two_panels_never_share_a_link(panel: Panel, now: datetime) -> None:
     with pytest.raises(ParameterValidationError, match="already"):
         panels.make_panel(**PANEL, now=now)
+
+
+def test_answers_that_nobody_approved_earn_no_completion(now: datetime, make_hit_type: Any, make_hit: Any) -> None:
+    kind = make_hit_type(auto_approval_delay_seconds=86_400)
+    for _ in range(4):
+        make_hit(kind)
+    panel = panels.make_panel(**(PANEL | {"counts_approved": True}), finish_after=2, now=now)
+    entry = panels.enter(panel, "pid-1", {}, now)
+
+    def answer() -> Any:
+        held = assignments.accept(kind, entry.worker, now)
+        assignments.submit(held.assignment_id, {"comment": ["x"]}, now, entry.worker.worker_id)
+        entry.worker.refresh_from_db()
+        return held
+
+    first, second = answer(), answer()
+    assert (panels.is_done(entry), panels.is_being_checked(entry), panels.finish(entry, now)) == (False, True, "")
+    with pytest.raises(PanelDone):
+        assignments.accept(kind, entry.worker, now)
+    requester = first.hit.requester
+    assignments.reject(requester, first.assignment_id, now, "Nothing was answered.")
+    assignments.approve(requester, second.assignment_id, now)
+    assert (panels.is_done(entry), panels.is_being_checked(entry)) == (False, False)
+    assignments.approve(requester, answer().assignment_id, now)
+    assert panels.is_done(entry) and "C0DE" in panels.finish(entry, now)

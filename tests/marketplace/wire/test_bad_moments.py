@@ -176,9 +176,3 @@ def test_a_letter_goes_to_a_hundred_workers_at_most(refuses: Any) -> None:
     refuses("NotifyWorkers", letter | {"WorkerIds": ["B1"]}, V)
     refuses("NotifyWorkers", letter | {"WorkerIds": ["A1"], "Subject": "s" * 201}, P)
     refuses("NotifyWorkers", letter | {"WorkerIds": ["A1"], "MessageText": "m" * 4097}, P)
-
-
-def test_notifications_have_one_version(refuses: Any, hit_type: HitType) -> None:
-    about = {"Destination": "arn:aws:sns:us-east-1:1:t", "Transport": "SNS", "EventTypes": ["HITReviewable"]}
-    old = {"HITTypeId": hit_type.hit_type_id, "Notification": about | {"Version": "2006-05-05"}}
-    refuses("UpdateNotificationSettings", old, P)

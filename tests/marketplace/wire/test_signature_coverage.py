@@ -96,10 +96,18 @@ def test_a_header_that_decides_something_must_be_signed(client: Client, left_out
     assert (status, answer["__type"]) == (403, "InvalidSignatureException")
 
 
-def test_another_region_and_another_date_are_refused_with_a_reason(client: Client) -> None:
+@pytest.mark.parametrize("any_key", [False, True])
+def test_another_region_is_refused_with_a_reason_also_where_any_key_is_taken(
+    client: Client, settings: Any, any_key: bool
+) -> None:
+    settings.MARKETPLACE_ACCEPT_ANY_KEY = any_key
     headers = fresh()
     status, answer = post(client, headers, authorization(headers, "{}", region="eu-west-1"))
-    assert (status, "us-east-1" in answer["Message"]) == (403, True)
+    assert (status, "use 'us-east-1'" in answer["Message"]) == (403, True)
+
+
+def test_another_date_is_refused_with_a_reason(client: Client) -> None:
+    headers = fresh()
     status, answer = post(client, headers, authorization(headers, "{}", date="20200101"))
     assert (status, "date" in answer["Message"]) == (403, True)
 

@@ -8,11 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
+from common.html_correcting import look_at
 from common.html_templates import placeholder_names, with_form
 from marketplace.models import HitLayout
 from marketplace.rules import limits
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.correcting import look_at
 from marketplace.site.frames import layout_frame
 from marketplace.site.guards import operator_required
 from marketplace.site.operator.forms import LayoutForm

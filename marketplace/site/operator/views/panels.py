@@ -58,6 +58,20 @@ def panel(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
 
 @require_POST
 @operator_required
+def release(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
+    """Let another browser in with somebody's id."""
+    found, outside_id = _find(slug), request.POST.get("outside_id", "").strip()[:200]
+    with act(operator, f"Let another browser in to the panel {slug}", clock.now()):
+        released = panels.release_browser(found, outside_id)
+    if released:
+        messages.success(request, "The next browser that comes with this ID is let in.")
+    else:
+        messages.error(request, "Nobody with this ID has come. Nothing was changed.")
+    return redirect("operator:panel", slug)
+
+
+@require_POST
+@operator_required
 def close(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
     """Close or open again: whichever the page offered, which the form names."""
     found, now = _find(slug), clock.now()

@@ -228,6 +228,7 @@ def test_events_and_the_list_alone_give_the_same_rows(
     found = []
     for name in ("by events", "by list"):
         project = projects.create_project(name, "record", Decimal("20.00"), "lab@example.org", lead, seed=3)
+        project.stages.update(auto_approval_seconds=0)
         stage = project.stages.get(position=1)
         projects.want_answers(stage, 2, 1)
         upload = importing.create_upload(project, "f.jsonl", lines([example(n) for n in range(6)]), "public", None)

@@ -211,6 +211,13 @@ def test_a_unit_with_five_thousand_texts_is_refused_with_a_sentence_or_counted()
             method(answers)
 
 
+def test_too_large_confusions_are_refused_with_the_methods_that_need_none():
+    answers = Answers.of((f"i{number % 500}", f"w{number % 30}", f"class {number % 1000}") for number in range(3000))
+    with pytest.raises(NotFeasibleError, match="Choose MACE or GLAD"):
+        dawid_skene(answers)
+    assert len(mace(answers, seed=1, restarts=1, iterations=1).values) == 500
+
+
 def test_glad_refuses_more_answers_than_it_can_search(monkeypatch):
     monkeypatch.setattr(glad_module, "MOST_ANSWERS", 5)
     with pytest.raises(NotFeasibleError, match="at most 5 answers, and there are 6.*Choose Dawid-Skene"):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.html_correcting import look_at
 from common.html_pages import html_faults
 from common.html_templates import template_faults
 from marketplace.rules import limits
-from marketplace.rules.questions.correcting import look_at
 from marketplace.rules.questions.layouts import check_layout
 
 TEMPLATES = {file.name: file for file in (Path(__file__).parent / "old_templates").glob("*.html")}
@@ -81,8 +81,8 @@ def test_what_cannot_be_corrected_is_told() -> None:
     cut = look_at("<p>x</p>\n<a href='y>z</a>")
     assert (cut.corrected, cut.faults[0].line) == ("", 2)
     assert cut.left == ["[2,0] Unexpected end of file in a tag: it is not closed, or a quote in it."]
-    unknown = look_at("<crowd-form>\n<crowd-tabs></crowd-form>")
-    assert not unknown.corrected and "<crowd-tabs> is not offered" in unknown.left[0]
+    unknown = look_at("<crowd-form>\n<crowd-line></crowd-form>")
+    assert not unknown.corrected and "<crowd-line> is not offered" in unknown.left[0]
     style = look_at("<style>\n${color}</style></b>")
     assert [fault.line for fault in style.faults] == [2, 2] and not style.corrected
     assert look_at("").faults[0].text == "The page is empty." and look_at("a\n\x01</b>").corrected

@@ -1,13 +1,17 @@
+import json
+import re
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from common.html_pages import Surroundings, fit_into_frame
+from common.html_pages import CROWD_ELEMENTS, Surroundings, fit_into_frame
+from common.html_tags import Page
 from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.question import EXTERNAL_QUESTION
 from marketplace.rules.questions.html import (
@@ -20,6 +24,7 @@ from marketplace.rules.questions.html import (
 from marketplace.rules.questions.kinds import check_question, frames_origin
 from marketplace.rules.questions.xml import parse_stored
 
+ROOT = Path(__file__).parents[4]
 AROUND = Surroundings("https://crowd.example/mturk/externalSubmit", "3ABC", "https://frames.example/static/frames/")
 OLD_PAGE = """<!DOCTYPE html>
 <html><head><meta charset="utf-8">
@@ -60,8 +65,10 @@ def test_pages_as_requesters_write_them_pass(html: str) -> None:
         ("<p>x</p><a href='", "end of file in a tag"),
         ("<div>" * 400 + "</div>" * 400, "more than 300 deep"),
         (
-            "<crowd-form><crowd-tabs></crowd-tabs><crowd-card></crowd-card></crowd-form>",
-            r"\[1,12\] <crowd-tabs> is not .* \[1,37\] <crowd-card> is",
+            "<crowd-form><crowd-polygon></crowd-polygon><crowd-else></crowd-else></crowd-form>",
+            r"\[1,12\] <crowd-polygon> is not offered, because nothing can be drawn on pictures here; what asks "
+            r"about whole pictures is <crowd-image-classifier>, .*\. \[1,43\] <crowd-else> is not offered; "
+            "taken are <crowd-alert>, ",
         ),
         ("  ", "empty"),
     ],
@@ -125,6 +132,30 @@ def test_addresses_without_a_scheme_get_https() -> None:
     assert "href='/help'" in page and "src='//localhost:9/x.js'" in page and "= '//later.example.org/x.js'" in page
 
 
+def test_scripts_and_style_sheets_from_elsewhere_are_waited_for_a_limited_time() -> None:
+    page = fit_into_frame(
+        "<html><base href='https://own.example/a/'><link rel='stylesheet' href='//cdn.example/x.css?a&amp;b'>"
+        "<link rel=icon href=https://cdn.example/i.png><script src=j.js></script><script>1</script>"
+        "<script src='https://s3.amazonaws.com/mturk-public/externalHIT_v1.js'></script><script src='https://['></script>"
+        "<style>@import url('https://fonts.example/f.css'); @import 'x.css';</style>",
+        AROUND,
+    )
+    first = Page(page).tags[1]
+    assert first.value("src").endswith("outside.js")
+    assert json.loads(first.value("data-addresses")) == [
+        {"address": address, "kind": kind, "written": written, "instead": instead}
+        for address, kind, written, instead in [
+            ("https://cdn.example/x.css?a&b", "style", 'href="https://cdn.example/x.css?a&amp;b"', 'href="//:"'),
+            ("https://own.example/a/j.js", "script", "src=j.js", 'src="//:"'),
+            ("https://fonts.example/f.css", "style", "https://fonts.example/f.css", "//:"),
+        ]
+    ]
+    assert all(one["written"] in page for one in json.loads(first.value("data-addresses")))
+    assert "outside.js" not in fit_into_frame(
+        "<img src='https://a.example/x.png'><script src='/x.js'></script>", AROUND
+    )
+
+
 def test_a_form_that_goes_elsewhere_is_left_alone() -> None:
     form = "<form action='https://own.example/save'><input name=a></form>"
     assert fit_into_frame(form, AROUND).endswith(form)
@@ -137,6 +168,14 @@ def test_a_page_survives_its_xml(html: str) -> None:
     xml = html_question_xml(HtmlQuestion(html, 450))
     assert read_html_question(parse_stored(xml)) == HtmlQuestion(html, 450)
     assert etree.fromstring(xml.encode()).findtext(f"{{{NAMESPACE}}}HTMLContent") == html
+
+
+def test_the_crowd_elements_that_are_taken_are_those_that_are_drawn_and_documented() -> None:
+    script = (ROOT / "static/frames/crowd-html-elements.js").read_text(encoding="utf-8")
+    assert set(re.findall(r'"(crowd-[a-z-]+)": (?:Crowd|class )', script)) == CROWD_ELEMENTS
+    documented = (ROOT / "docs/marketplace.md").read_text(encoding="utf-8")
+    [row] = re.findall(r"^\| crowd elements \|.*$", documented, re.M)
+    assert {f"crowd-{name}" for name in re.findall(r"`(?:crowd)?-([a-z-]+)`", row)} == CROWD_ELEMENTS
 
 
 PIECES = [

@@ -6,11 +6,10 @@ the check, or it is not offered.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from re import compile as pattern
 from typing import Any
-from xml.etree.ElementTree import Element
 
 import html5lib
 from html5lib.serializer import HTMLSerializer
@@ -20,10 +19,15 @@ from html5lib.treewalkers import getTreeWalker
 from common.html_pages import VOID, Fault, unusual
 from common.html_tags import SCRIPT, STYLE, Changes, Page
 from common.html_templates import CANNOT_BE_SHOWN, PLACEHOLDER, placeholder_names, size_of, template_faults
-from marketplace.rules import limits
 
-# Larger pages are measured and not read: the time may grow with the square of the size.
-_MOST_READ = 2 * limits.QUESTION_BYTES
+# Bytes of a page in a question, or of a layout.
+MOST_BYTES = 65_535
+# Larger pages, by that, are measured and not read: the time may grow with the square of the size.
+_MOST_READ = 2
+# A copy may get larger while it is written.
+_MOST_WRITTEN = 4 * MOST_BYTES
+# Of the tree that html5lib makes; it has no types.
+Element = Any
 _DATA_ADDRESS = pattern(r"""data:[\w.+-]+/[^\s"'()<>]+""")
 _SPACE = pattern(r"\s\s+")
 # As a comment, and in a textarea or a title, where there are none, as text.
@@ -52,7 +56,7 @@ class Report:
     """What there is to say about a page.
 
     `shares` is filled for a page that is too large. `corrected` is empty when there is nothing to correct or no copy to
-    offer; `left` is then what a copy would still have against it.
+    offer; `left` is then what a copy would still have against it. A page may have `most` bytes.
     """
 
     size: int
@@ -61,28 +65,30 @@ class Report:
     corrected: str = ""
     squeezed: bool = False
     left: Sequence[str] = ()
+    most: int = MOST_BYTES
 
     @property
     def too_large(self) -> bool:
-        return self.size > limits.QUESTION_BYTES
+        return self.size > self.most
 
     @property
     def passes(self) -> bool:
         return not self.faults and not self.too_large
 
 
-def look_at(html: str, raw: bool = False) -> Report:
-    """All that keeps a page from being a layout or an HTMLQuestion; `raw` as for layouts."""
+def look_at(html: str, raw: bool = False, most: int = MOST_BYTES) -> Report:
+    """All that keeps a page of at most so many bytes from being a layout or an HTMLQuestion; `raw` as for layouts."""
     size = size_of(html)
-    large = size > limits.QUESTION_BYTES
+    large = size > most
     shares = _shares(html, size) if large else ()
     read = size - sum(share.size for share in shares if share.what == PICTURES)
-    if read > _MOST_READ:
-        return Report(size, (), shares, left=[_too_large(size), "It was too large to be read for other errors."])
+    if read > _MOST_READ * most:
+        left = [_too_large(size, most), "It was too large to be read for other errors."]
+        return Report(size, (), shares, left=left, most=most)
     faults = _all_faults(html, raw)
     if not faults and not large:
-        return Report(size, faults)
-    return _with_copy(Report(size, faults, shares), html, raw)
+        return Report(size, faults, most=most)
+    return _with_copy(Report(size, faults, shares, most=most), html, raw)
 
 
 def _all_faults(html: str, raw: bool) -> list[Fault]:
@@ -96,27 +102,27 @@ def _all_faults(html: str, raw: bool) -> list[Fault]:
 
 
 def _with_copy(report: Report, html: str, raw: bool) -> Report:
-    copy, left = _corrected(html, raw, squeeze=False)
+    copy, left = _corrected(html, raw, report.most, squeeze=False)
     squeezed = False
-    if size_of(copy) > limits.QUESTION_BYTES:
-        smaller, still_left = _corrected(html, raw, squeeze=True)
+    if size_of(copy) > report.most:
+        smaller, still_left = _corrected(html, raw, report.most, squeeze=True)
         squeezed = not still_left
         copy, left = (smaller, []) if squeezed else (copy, left)
-    return Report(report.size, report.faults, report.shares, "" if left else copy, squeezed, left)
+    return replace(report, corrected="" if left else copy, squeezed=squeezed, left=left)
 
 
-def _against(copy: str, faults: Sequence[Fault], html: str) -> list[str]:
+def _against(copy: str, faults: Sequence[Fault], html: str, most: int) -> list[str]:
     """Why a copy cannot be offered; nothing when it can."""
     left = [str(each) for each in faults]
-    if size_of(copy) > limits.QUESTION_BYTES:
-        left.append(_too_large(size_of(copy)))
+    if size_of(copy) > most:
+        left.append(_too_large(size_of(copy), most))
     if set(placeholder_names(copy)) != set(placeholder_names(html)) or "raw:${" in copy:
         left.append("A placeholder would be lost: it stands in the name of an element or an attribute.")
     return left
 
 
-def _too_large(size: int) -> str:
-    return f"It would have {size:,} bytes; at most {limits.QUESTION_BYTES:,} are allowed."
+def _too_large(size: int, most: int) -> str:
+    return f"It would have {size:,} bytes; at most {most:,} are allowed."
 
 
 # -- what takes the space ------------------------------------------------------------------------------
@@ -171,7 +177,7 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
 # -- the corrected copy -----------------------------------------------------------------------------------
 
 
-def _corrected(html: str, raw: bool, squeeze: bool) -> tuple[str, list[str]]:
+def _corrected(html: str, raw: bool, most: int, squeeze: bool) -> tuple[str, list[str]]:
     """The page written anew until it passes, and what is still against it."""
     copy = CANNOT_BE_SHOWN.sub("", html)
     faults: list[Fault] = []
@@ -184,7 +190,7 @@ def _corrected(html: str, raw: bool, squeeze: bool) -> tuple[str, list[str]]:
         faults = template_faults(copy, raw)
         if not faults:
             break
-    return copy, _against(copy, faults, html)
+    return copy, _against(copy, faults, html, most)
 
 
 def _sheltered(html: str) -> str:
@@ -277,7 +283,7 @@ def _written_anew(html: str, squeeze: bool) -> str:
         written.append(piece)
         size += len(piece)
         # Badly nested bold and italics multiply themselves.
-        if size > limits.FILLED_LAYOUT_BYTES:
+        if size > _MOST_WRITTEN:
             break
     return "".join(written)
 

@@ -1,0 +1,47 @@
+"""Forms that no page sends, to every address."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import odd_forms
+from tests.marketplace.security.addresses import ADDRESSES
+from tests.marketplace.security.test_inputs import NAMES
+from tests.marketplace.security.test_matrix import RIGHT_ONE
+
+pytestmark = pytest.mark.on_postgresql
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["with its token", "without a token"])
+def test_a_body_that_cannot_be_read_is_refused_without_a_traceback(
+    visit: Callable[..., Client], world: dict[str, Any], caplog: Any, strict: bool
+) -> None:
+    sweep = odd_forms.Sweep(caplog)
+    for name, address in ADDRESSES.items():
+        client = visit(RIGHT_ONE[address.who], raise_request_exception=False, enforce_csrf_checks=strict)
+        sweep.malformed(client, address.path(name, world))
+    assert not sweep.faults, "\n".join(sweep.faults)
+
+
+def test_a_value_that_no_column_holds_is_refused_without_a_traceback(
+    visit: Callable[..., Client], world: dict[str, Any], caplog: Any
+) -> None:
+    sweep = odd_forms.Sweep(caplog)
+    found, clients = [], {who: visit(who, raise_request_exception=False) for who in set(RIGHT_ONE.values())}
+    for name, address in ADDRESSES.items():
+        if name != "site:logout":
+            path = address.path(name, world)
+            page = clients[RIGHT_ONE[address.who]].get(path, address.filled(world))
+            if page.status_code == 200 and "html" in page.headers["Content-Type"]:
+                found += odd_forms.forms_of(path, page.content)
+    shown = odd_forms.by_path(found)
+    for name, address in ADDRESSES.items():
+        path = address.path(name, world)
+        given = [*address.filled(world).items()]
+        forms = shown.get(path) or [odd_forms.Form(path, (*((field, "1") for field in NAMES), *given))]
+        for form in forms if name != "site:logout" else ():
+            sweep.odd(clients[RIGHT_ONE[address.who]], path, form.fields)
+    print(f"{len(shown)} addresses with forms, {sweep.sent} posts")
+    assert not sweep.faults, "\n".join(sweep.faults)
