@@ -346,9 +346,11 @@ def test_a_rule_is_counted_while_it_is_typed_and_saved_after_saying_what_it_chan
     expect(counted).to_contain_text("1 of 2 items would move")
     assert violations(page) == []
     page.get_by_role("button", name="See what it changes, then save").press("Enter")
+    save = page.get_by_role("button", name="Save rule 2: 1 item moves from dropped to valid")
+    expect(save).to_be_visible()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("button", name="Save rule 2: 1 item moves from dropped to valid").press("Enter")
+    save.press("Enter")
     expect(page.locator("#judging")).to_contain_text("1 item changed label")
     assert violations(page) == []
 
