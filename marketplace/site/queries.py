@@ -17,6 +17,7 @@ from django.db.models import (
     OuterRef,
     Prefetch,
     Q,
+    QuerySet,
     Subquery,
     Sum,
 )
@@ -24,6 +25,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common.prepared import Prepared
 from marketplace.models import (
     Assignment,
     BonusPayment,
@@ -309,10 +311,13 @@ def _type_facts(kinds: Iterable[HitType]) -> Mapping[str, TypeFacts]:
 
 def group_by_id(group_id: str) -> HitType | None:
     """A HIT type by its own id or by its group id."""
-    if not group_id:
-        return None
+    return next(iter(_groups(group_id=group_id)), None) if group_id else None
+
+
+@Prepared
+def _groups(group_id: str) -> QuerySet[HitType]:
     wanted = Q(hit_group_id=group_id) | Q(hit_type_id=group_id)
-    return HitType.objects.filter(wanted).select_related("requester").first()
+    return HitType.objects.filter(wanted).select_related("requester").order_by("pk")[:1]
 
 
 def hit_by_id(hit_id: str) -> Hit | None:
@@ -384,11 +389,16 @@ def _held(worker: Worker, now: datetime) -> Any:
 
 def assignment_of(worker: Worker, pk: int) -> Assignment | None:
     """The worker's own assignment with its HIT, HIT type and requester."""
-    found = Assignment.objects.select_related("hit__hit_type", "hit__requester").filter(pk=pk, worker=worker).first()
-    if found is not None:
+    for found in _own(pk=pk, worker=worker.pk):
         # The type's requester is the HIT's.
         found.hit.hit_type.requester = found.hit.requester
-    return found
+        return found
+    return None
+
+
+@Prepared
+def _own(pk: int, worker: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_related("hit__hit_type", "hit__requester").filter(pk=pk, worker=worker)
 
 
 def latest_assignment(assignment_id: str, worker_id: str) -> Assignment | None:

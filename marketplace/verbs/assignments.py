@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from common.prepared import Prepared
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
 from marketplace.models.fields import money as amount
 from marketplace.models.hits import HitQuerySet
@@ -84,45 +85,63 @@ def _held(hit: Hit, worker: Worker) -> Assignment | None:
 
 def _admit(worker: Worker, now: datetime) -> None:
     """Let through who may hold one more; under the worker's lock, so that two clicks cannot both be the last."""
-    rows = Worker.objects.select_for_update(of=("self",), no_key=True).select_related("panel_entry__panel")
-    locked = rows.get(pk=worker.pk)
+    locked = _locked_worker(worker=worker.pk)[0]
     if locked.suspended_at is not None or locked.erased_at is not None:
         raise WorkerSuspended
     if settings.MARKETPLACE_MAIL and locked.email_key is not None and locked.email_confirmed_at is None:
         raise EmailNotConfirmed
-    in_hand = Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now).count()
+    in_hand = len(_in_hand(worker=worker.pk, now=now))
     panels.check_wanted(locked, in_hand)
     if in_hand >= settings.MARKETPLACE_QUEUE_LIMIT:
         raise QueueFull(settings.MARKETPLACE_QUEUE_LIMIT)
 
 
+@Prepared
+def _locked_worker(worker: int) -> QuerySet[Worker]:
+    rows = Worker.objects.select_for_update(of=("self",), no_key=True).select_related("panel_entry__panel")
+    return rows.filter(pk=worker)
+
+
+@Prepared
+def _in_hand(worker: int, now: datetime) -> QuerySet[Assignment, int]:
+    held = Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now)
+    return held.values_list("pk", flat=True)
+
+
 def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, also_returned: bool) -> Hit:
     """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
+    if hit is None:
+        # Going on behind the last HIT spares the walk over all that this worker has already answered.
+        behind_last = _locked_behind_last(hit_type=hit_type.pk, worker=worker.pk, now=now)
+        if behind_last:
+            return behind_last[0]
     open_hits = Hit.objects.filter(hit_type=hit_type).assignable(now)
     if hit is not None:
         open_hits = open_hits.filter(pk=hit.pk)
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:
         for query in _in_order_of_choice(open_hits, hit_type, worker, also_returned):
-            found = (
-                query.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)
-                .select_related("requester")
-                .first()
-            )
+            found = _locked(query, skip_locked).first()
             if found is not None:
                 return found
     raise NoHitsAvailable
 
 
+def _locked(query: HitQuerySet, skip_locked: bool) -> HitQuerySet:
+    return query.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).select_related("requester")
+
+
+@Prepared
+def _locked_behind_last(hit_type: int, worker: int, now: datetime) -> HitQuerySet:
+    untouched = free_hits.untouched_by(Hit.objects.filter(hit_type=hit_type).assignable(now), worker)
+    behind = untouched.filter(pk__gt=Coalesce(Subquery(last_hit(worker, hit_type)), 0))
+    return _locked(behind.order_by("pk"), connection.features.has_select_for_update_skip_locked)[:1]
+
+
 def _in_order_of_choice(
     open_hits: HitQuerySet, hit_type: HitType, worker: Worker, also_returned: bool
 ) -> Iterator[HitQuerySet]:
-    """Made one by one: the first nearly always finds a HIT."""
-    untouched = free_hits.untouched_by(open_hits, worker).order_by("pk")
-    # Going on behind the last HIT spares the walk over all that this worker has already answered.
-    last = last_hit(worker, hit_type)
-    yield untouched.filter(pk__gt=Coalesce(Subquery(last), 0))
-    yield untouched
+    yield free_hits.untouched_by(open_hits, worker).order_by("pk")
     free = free_hits.for_worker(open_hits, worker)
     if not also_returned:
         free = free_hits.not_returned_by(free, worker)
@@ -136,7 +155,7 @@ def _in_order_of_choice(
     yield Hit.objects.filter(pk__in=longest_ago)
 
 
-def last_hit(worker: Worker, hit_type: HitType) -> QuerySet[Assignment, Any]:
+def last_hit(worker: Worker | int, hit_type: HitType | int) -> QuerySet[Assignment, Any]:
     """The key of the HIT of this group that the worker took last, for use inside a query; none when long ago."""
     # Bounded: in a group that is new to the worker the search would go through all that the worker ever did.
     newest = Assignment.objects.filter(worker=worker).order_by("-pk").values("pk")[:_RECENT]
@@ -156,7 +175,7 @@ def give_back_all(worker: Worker, now: datetime) -> int:
 
 def _take(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignment:
     assignment = Assignment.objects.create(
-        assignment_id=_spare_id(hit) or entity_id(),
+        assignment_id=next(iter(_spare_ids(hit=hit.pk)), None) or entity_id(),
         hit=hit,
         worker=worker,
         accepted_at=now,
@@ -169,11 +188,12 @@ def _take(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignm
     return assignment
 
 
-def _spare_id(hit: Hit) -> str | None:
-    """The id of a slot that was given back: the next holder gets the same one."""
+@Prepared
+def _spare_ids(hit: int) -> QuerySet[Assignment, str]:
+    """The id of a slot that was given back: the next holder gets the same one. At most one."""
     live = Assignment.objects.filter(_LIVE, assignment_id=OuterRef("assignment_id"))
     given_back = Assignment.objects.filter(hit=hit, status__in=Assignment.GIVEN_BACK)
-    return given_back.filter(~Exists(live)).order_by("pk").values_list("assignment_id", flat=True).first()
+    return given_back.filter(~Exists(live)).order_by("pk").values_list("assignment_id", flat=True)[:1]
 
 
 def submit(
@@ -237,16 +257,25 @@ def _held_by_worker(assignment_id: str, worker_id: str | None) -> Assignment:
     """What the answer speaks of, not under lock: with its HIT, whose question is read where it is asked for."""
     if assignment_id == NO_ASSIGNMENT:
         raise AssignmentRefused("This is a preview: accept the HIT before you submit.")
-    rows = Assignment.objects.filter(assignment_id=assignment_id)
     if worker_id:
-        rows = rows.filter(worker__worker_id=worker_id)
-    shown = rows.select_related("hit").only("hit", "status", "deadline", "hit__question_kind")
-    found = shown.filter(_LIVE).first()
-    if found is None:
-        if rows.exists():
-            raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
-        raise AssignmentDoesNotExist(assignment_id)
-    return found
+        found = _of_worker(assignment_id=assignment_id, worker_id=worker_id)
+    else:
+        found = list(_with_question_kind(Assignment.objects.filter(assignment_id=assignment_id)))
+    live = next((each for each in found if each.status not in Assignment.GIVEN_BACK), None)
+    if live is not None:
+        return live
+    if found:
+        raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
+    raise AssignmentDoesNotExist(assignment_id)
+
+
+@Prepared
+def _of_worker(assignment_id: str, worker_id: str) -> QuerySet[Assignment]:
+    return _with_question_kind(Assignment.objects.filter(assignment_id=assignment_id, worker__worker_id=worker_id))
+
+
+def _with_question_kind(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return rows.select_related("hit").only("hit", "status", "deadline", "hit__question_kind").order_by("pk")
 
 
 def _record_submission(assignment: Assignment, now: datetime) -> None:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Value, When
 
+from common.prepared import Prepared
 from marketplace.models import Assignment, Hit, HitType, Requester
 from marketplace.models.fields import MoneyField
 from marketplace.models.hits import HitQuerySet
@@ -357,7 +358,8 @@ def dispose_forgotten(now: datetime, limit: int = 100) -> int:
 
 
 def _lock(requester: Requester, hit_id: str, now: datetime) -> Hit:
-    hit = _first_locked(Hit.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id))
+    rows = _locked(Hit.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id))
+    hit = rows.first() or rows.first()
     if hit is None:
         raise HitDoesNotExist(hit_id)
     hit.requester = requester
@@ -394,17 +396,21 @@ def _changes_of_state(before: str, hit: Hit, now: datetime) -> Iterator[events.H
 
 def locked_by_pk(pk: int) -> Hit:
     """The HIT under lock, for verbs that start from an assignment. Needs a transaction."""
-    hit = _first_locked(Hit.objects.select_related("hit_type", "requester").filter(pk=pk))
-    if hit is None:
-        raise Hit.DoesNotExist
-    return hit
-
-
-def _first_locked(rows: HitQuerySet) -> Hit | None:
-    locked = rows.select_for_update(of=("self",), no_key=True)
     # A lock that waited while the HIT moved to another type joins the new row with the type before, and PostgreSQL
     # then finds nothing. The second look begins after the wait.
-    return locked.first() or locked.first()
+    found = _locked_with_type(pk=pk) or _locked_with_type(pk=pk)
+    if not found:
+        raise Hit.DoesNotExist
+    return found[0]
+
+
+@Prepared
+def _locked_with_type(pk: int) -> HitQuerySet:
+    return _locked(Hit.objects.select_related("hit_type", "requester").filter(pk=pk))
+
+
+def _locked(rows: HitQuerySet) -> HitQuerySet:
+    return rows.select_for_update(of=("self",), no_key=True)
 
 
 def save_counters(hit: Hit, now: datetime, counters: Iterable[str]) -> None:

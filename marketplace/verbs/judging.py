@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
+from common.prepared import Prepared
 from marketplace.models import Assignment, Worker
 from marketplace.models.fields import money as amount
 from marketplace.verbs import events, hits, money
@@ -14,9 +15,14 @@ _Status = Assignment.Status
 def lock(pk: int, hit_pk: int) -> Assignment:
     """The assignment under lock, its HIT first, so that the counters cannot move in between."""
     hit = hits.locked_by_pk(hit_pk)
-    assignment = Assignment.objects.select_for_update(of=("self",), no_key=True).get(pk=pk)
+    assignment = _locked(pk=pk)[0]
     assignment.hit = hit
     return assignment
+
+
+@Prepared
+def _locked(pk: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_for_update(of=("self",), no_key=True).filter(pk=pk)
 
 
 def approve(assignment: Assignment, approved_at: datetime, now: datetime, feedback: str | None = None) -> None:

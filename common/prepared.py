@@ -1,0 +1,69 @@
+"""Queries whose SQL is written once in a process.
+
+Django writes the SQL of a query anew each time, and for the ones that every answer of every worker needs this takes
+several times as long as the database takes to find the row.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import QuerySet
+
+Row = TypeVar("Row")
+# What stands for a value while the SQL is written; no query has one of these as a constant.
+_EXAMPLES: dict[type, Callable[[int], Any]] = {
+    int: lambda number: 2_000_000_000 + number,
+    str: lambda number: f"prepared-{number}-value",
+    datetime: lambda number: datetime(1999, 9, 9, 9, 9, 9, number + 1, tzinfo=UTC) + timedelta(days=number),
+}
+
+
+class Prepared(Generic[Row]):
+    """A query that is written once and run with other values: `Prepared(build)(key=3, now=now)` gives its rows.
+
+    `build` makes the queryset of its named values. Each is an int, a str or a datetime, never None, and decides nothing
+    about the form of the query. Related objects come as `select_related` says. ValueError when a value stands nowhere
+    in the SQL.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
+        self._build = build
+        self._queryset: QuerySet[Any, Row] | None = None
+
+    def __call__(self, **values: Any) -> list[Row]:
+        if any(isinstance(value, int) and abs(value) >= 2**63 for value in values.values()):
+            # No column holds such a number, and the database would refuse it.
+            return []
+        connection = connections[DEFAULT_DB_ALIAS]
+        if self._queryset is None:
+            self._write(connection, values)
+        assert self._queryset is not None
+        params = tuple(values[name] if name else value for name, value in self._params)
+        adapt = connection.ops.adapt_datetimefield_value
+        bound = tuple(adapt(value) if isinstance(value, datetime) else value for value in params)
+        compiler = copy.copy(self._compiler)
+        compiler.connection = connection
+        compiler.as_sql = lambda: (self._sql, bound)
+        queryset: Any = self._queryset.__class__(self._queryset.model)
+        # copy.copy() would run the query: a queryset is pickled with its rows.
+        queryset.__dict__.update(self._queryset.__dict__)
+        queryset._query = copy.copy(queryset.query)
+        queryset._query.get_compiler = lambda *args, **kwargs: compiler
+        return list(queryset._iterable_class(queryset))
+
+    def _write(self, connection: Any, values: dict[str, Any]) -> None:
+        examples = {name: _EXAMPLES[type(value)](number) for number, (name, value) in enumerate(values.items())}
+        adapt = connection.ops.adapt_datetimefield_value
+        names = {adapt(one) if isinstance(one, datetime) else one: name for name, one in examples.items()}
+        queryset = self._build(**examples)
+        self._compiler: Any = queryset.query.get_compiler(connection=connection)
+        self._sql, params = self._compiler.as_sql()
+        self._params = [(names.get(value), value) for value in params]
+        if missing := set(values) - {name for name, _ in self._params}:
+            raise ValueError(f"The query has no place for {', '.join(sorted(missing))}.")
+        self._queryset = queryset
