@@ -132,6 +132,14 @@ def test_twins_are_counted_one_by_one(market: Marketplace, river: Project) -> No
     assert paid_there(answer) == [Decimal("0.50")] * 3
 
 
+def test_bonuses_of_one_answer_are_paid_one_after_another_as_ordered(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    for page, amount in enumerate(("0.50", "0.30", "0.40")):
+        order(river, (answer, amount), key=f"page-{page}")
+    assert bonuses.send(river) == 3
+    assert [str(row.amount) for row in Bonus.objects.order_by("paid_at")] == ["0.50", "0.30", "0.40"]
+
+
 def test_a_reply_that_reads_do_not_show_yet_is_saved_by_the_token(
     market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

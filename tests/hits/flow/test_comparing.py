@@ -269,6 +269,16 @@ def test_a_check_by_agreement_is_due_by_the_compared_answers(stage: Stage, crowd
     assert stage.quality_checked_at == 360 and not blocking.is_due(stage)
 
 
+def test_a_check_counts_for_the_stages_that_block_in_the_same_way(stage: Stage, crowd: list[Worker]) -> None:
+    policy(stage, measure="agreement", relative=True, floor=0.5)
+    alike, by_itself = (make.stage(stage.project, quality=stage.quality, auto_block=auto) for auto in (False, True))
+    comparing.compare_workers(stage)
+    blocking.mark_checked(stage)
+    checked = Stage.objects.in_bulk([stage.pk, alike.pk, by_itself.pk])
+    assert [checked[each.pk].quality_checked_at for each in (stage, alike)] == [360, 360]
+    assert checked[by_itself.pk].quality_checked_at != 360
+
+
 def test_every_fault_of_a_policy_is_named_at_once() -> None:
     faults: list[str] = []
     stage_spec({"quality": {"measure": "luck", "relative": "yes", "floor": 2, "alpha": 0.01}}, "", faults)

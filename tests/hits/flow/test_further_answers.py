@@ -12,7 +12,7 @@ from hits.flow.payments import auditing
 from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import projects, ruling, stage_settings
-from hits.models import Extension, Hit, Item, LedgerEntry, Stage
+from hits.models import Extension, Hit, Item, LedgerEntry, Stage, StageSummary
 from hits.protocols.base import SettingsRefusedError
 from hits.quality.votes import Rule
 from tests.hits.flow.conftest import fields
@@ -386,3 +386,13 @@ def test_a_condition_about_something_that_the_task_does_not_ask_stops_publishing
 
 def project_sample(project):
     return recipe_of(project).sample.content
+
+
+@pytest.mark.parametrize(("decided", "measured"), [(19, False), (20, True)])
+def test_from_20_decided_items_on_the_expectation_is_their_mean(stage: Stage, decided: int, measured: bool) -> None:
+    taken = [[2, 4], [5, decided - 4]]
+    StageSummary.objects.update_or_create(stage=stage, defaults={"answers_taken": taken})
+    mean = (2 * 4 + 5 * (decided - 4)) / decided
+    found = Stage.objects.get(pk=stage.pk)
+    assert further_answers.is_measured(found) is measured
+    assert (further_answers.expected(found) == pytest.approx(mean)) is measured

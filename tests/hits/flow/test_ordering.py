@@ -92,3 +92,11 @@ def test_somebody_else_s_confirmation_is_not_met(river: Project) -> None:
         made = ordering.order(project, new, Decimal("1.20"), f"{project.pk}:page-1", None)
         assert made.project == project
     assert BonusOrder.objects.count() == 2
+
+
+@pytest.mark.parametrize(("total", "problems"), [("2.00", 0), ("2.01", 1)])
+def test_an_order_leaves_what_calls_on_their_way_need_of_the_balance(river: Project, total: str, problems: int) -> None:
+    money = {"amount": Decimal(total), "total": Decimal(total), "highest": Decimal(total), "fee": Decimal(0)}
+    there = {"budget_left": Decimal(100), "balance": Decimal("10.00"), "planned": Decimal("8.00")}
+    found = ordering.BonusQuote(count=1, workers=1, shares=[], **money, **there)
+    assert len(list(ordering.problems(found))) == problems

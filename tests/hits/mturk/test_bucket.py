@@ -144,3 +144,12 @@ def test_redis_and_this_module_follow_the_same_rules(own_broker, walk):
         assert turn is not None
         assert (turn.granted, turn.rate, turn.limit) == (granted, here.rate, here.limit)
         assert turn.wait == pytest.approx(wait, abs=1e-12)
+
+
+def test_the_third_cut_in_a_row_and_no_earlier_one_is_deep():
+    tokens, rates = Bucket(rate=40, ceiling=200), [40.0]
+    for cut in range(4):
+        tokens.throttled(NOON + 1.1 * cut)
+        rates.append(tokens.rate)
+    shares = [after / before for before, after in zip(rates, rates[1:], strict=False)]
+    assert shares == pytest.approx([bucket.FIRST_CUT, bucket.CUT, bucket.DEEP_CUT, bucket.DEEP_CUT])

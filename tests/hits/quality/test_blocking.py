@@ -150,3 +150,11 @@ def test_a_policy_from_data_takes_defaults_and_refuses_unknown_keys():
 def test_the_p_value_refuses_what_cannot_be(correct, n, average):
     with pytest.raises(ValueError, match="must lie between"):
         binomial_p_below(correct, n, average)
+
+
+def test_parts_of_right_answers_count_as_a_whole_one_in_the_p_value():
+    """In favour of the worker: 2.25 right answers are as many as 3."""
+    others = [Tally(f"W{number}", 40, 20) for number in range(9)]
+    (found,) = workers_to_block([*others, Tally("AX", 40, 9.25)], Policy(min_answers=20, floor=0.3, alpha=0.05))
+    assert found.p_value == pytest.approx(binomtest(10, 40, found.average, alternative="less").pvalue, rel=1e-6)
+    assert found.accuracy == 9.25 / 40

@@ -135,6 +135,13 @@ def test_an_item_wants_answers_until_the_computed_value_is_sure_enough(said, con
     assert waits(labels(said), wanted, 5, SURE, values) == undecided
 
 
+def test_whether_it_waits_hangs_on_the_first_answers_alone():
+    either = "at least 2 agree on label or confidence label >= 0.9"
+    assert waits(labels("ab"), 2, 5, either, None)
+    assert waits(labels("abb"), 2, 5, either, None)
+    assert not waits(labels("aab"), 2, 5, either, None)
+
+
 def test_at_the_most_number_nothing_is_waited_for():
     assert not waits(labels("abcde"), 5, 5, SURE, None)
 

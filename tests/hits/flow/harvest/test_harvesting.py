@@ -139,6 +139,37 @@ def test_the_list_is_read_rarer_the_longer_its_known_part_is(published, stage):
     assert live_stages() == [stage.pk]
 
 
+def test_the_longest_list_is_read_every_six_hours(published, stage):
+    [hit] = published(1)
+    closed = [Hit(**{**_columns(hit), "token": f"t{n}", "slot": n, "hit_id": f"3X{n}"}) for n in range(2, 1202)]
+    Hit.objects.bulk_create(closed)
+    for hours, found in ((5.9, []), (6.1, [stage.pk])):
+        Stage.objects.update(swept_at=timezone.now() - timedelta(hours=hours), idle_sweeps=9)
+        assert live_stages() == found
+
+
+def test_a_deleted_hit_is_not_looked_at_again(published, stage):
+    kept, gone = published(2)
+    Hit.objects.filter(pk=gone.pk).update(deleted_at=timezone.now())
+    assert mark_due(stage.hits.all()) == 1
+    assert [hit.due_at is None for hit in stage.hits.order_by("id")] == [False, True]
+
+
+def test_a_list_that_shows_a_closed_hit_again_changes_nothing(market, published, stage, work):
+    """Not even when it is looked at next: a closed HIT's answer may wait for its approval."""
+    [hit] = published()
+    work(market.sign_up_worker(), hit)
+    mark_due(Hit.objects.all())
+    harvesting.harvest(stage)
+    Hit.objects.update(due_at=timezone.now() + timedelta(hours=1))
+    before = list(Hit.objects.values()), _account(stage).reserved, LedgerEntry.objects.count()
+    assert before[0][0]["state"] == Hit.State.CLOSED
+    [page] = gateway().reviewable_pages(stage.hit_type_id)
+    assert [remote.hit_id for remote in page] == [hit.hit_id]
+    harvesting.harvest(stage)
+    assert (list(Hit.objects.values()), _account(stage).reserved, LedgerEntry.objects.count()) == before
+
+
 def test_a_list_that_told_nothing_new_is_read_rarer(market, published, stage, answer):
     [hit] = published()
 
