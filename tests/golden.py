@@ -1,0 +1,110 @@
+"""What others build on, written down line by line, so that a change of it shows in the diff: addresses, the API's
+description and the sentences of the activity log.
+
+`python -m tests.golden` writes the files of tests/golden_files anew; a test of each project compares them.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = ROOT / "tests" / "golden_files"
+_RECORDS = {"record": 2, "record_account": 2}
+
+
+def of_requester() -> dict[str, str]:
+    """The text of each file of the requester's project, by its name. Django is set up with that project."""
+    return {"pages.txt": _routes(), "api.txt": _api(), "activity.txt": _lines(_sentences())}
+
+
+def of_marketplace() -> dict[str, str]:
+    return {"marketplace_pages.txt": _routes()}
+
+
+def differences(texts: dict[str, str]) -> list[str]:
+    """The lines that went (-) and those that came (+), of all files."""
+    found = []
+    for name, text in texts.items():
+        now, before = text.splitlines(), (FILES / name).read_text().splitlines()
+        found += [f"{name}: - {line}" for line in before if line not in set(now)]
+        found += [f"{name}: + {line}" for line in now if line not in set(before)]
+    return found
+
+
+def _routes() -> str:
+    from django.urls import get_resolver
+
+    def walk(resolver: Any, before: str, spaces: str) -> Iterator[str]:
+        for each in resolver.url_patterns:
+            address = before + str(each.pattern)
+            if hasattr(each, "url_patterns"):
+                yield from walk(each, address, spaces + (f"{each.namespace}:" if each.namespace else ""))
+            else:
+                yield f"{address}  {spaces}{each.name}"
+
+    return _lines(walk(get_resolver(), "", ""))
+
+
+def _api() -> str:
+    """A line for each operation and for each shape."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    found = SchemaGenerator().get_schema(request=None, public=True)
+    operations = {
+        f"{verb.upper()} {path}": body for path, verbs in found["paths"].items() for verb, body in verbs.items()
+    }
+    parts = [*operations.items(), *found["components"]["schemas"].items()]
+    return _lines(f"{name} {json.dumps(body, sort_keys=True, default=str)}" for name, body in parts)
+
+
+def _sentences() -> Iterator[str]:
+    """What the activity log says of each verb, or the expression that makes it."""
+    for path in sorted((ROOT / "hits").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        constants = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+            if name in _RECORDS and isinstance(node, ast.Call) and len(node.args) > _RECORDS[name]:
+                said = node.args[_RECORDS[name]]
+                if isinstance(said, ast.Constant):
+                    yield str(said.value)
+                else:
+                    yield str(constants.get(ast.unparse(said), ast.unparse(said)))
+
+
+def _lines(found: Iterator[str]) -> str:
+    return "\n".join(sorted(set(found))) + "\n"
+
+
+def main() -> int:
+    """Without arguments both projects, each in a process of its own."""
+    if len(sys.argv) == 1:
+        for project in ("annotate", "marketplace"):
+            environment = os.environ | {"DJANGO_SETTINGS_MODULE": f"tests.settings.{project}"}
+            subprocess.run([sys.executable, "-m", "tests.golden", project], cwd=ROOT, env=environment, check=True)
+        return 0
+    import django
+
+    django.setup()
+    FILES.mkdir(exist_ok=True)
+    for name, text in (of_requester() if sys.argv[1] == "annotate" else of_marketplace()).items():
+        (FILES / name).write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
