@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -86,9 +87,13 @@ def _sent(control: Any) -> Iterator[tuple[str, str]]:
 
 
 def bodies(fields: Iterable[tuple[str, str]], odd: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """The form with one of its fields after the other replaced; what was done wrong, and the body."""
+    """The form with one of its fields after the other replaced; what was done wrong, and the body.
+
+    Of fields that differ by a number alone, such as those of the rows of a table, the first stands for all.
+    """
     fields = list(fields)
-    for name in dict.fromkeys(name for name, _ in fields):
+    kinds = {re.sub(r"\d+", "", name): name for name, _ in reversed(fields)}
+    for name in kinds.values():
         others = urlencode([pair for pair in fields if pair[0] != name]).encode()
         for what, value in odd.items():
             yield f"{what} in {name}", b"&".join((others, urlencode({name: ""}).encode() + value))
