@@ -1,10 +1,11 @@
 """axe-core's rules for accessible pages, run inside a page."""
 
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Frame, Page
 
+LOOKS: list[tuple[int, Literal["light", "dark"]]] = [(1280, "light"), (360, "dark")]
 _AXE = Axe().axe_script
 # Details of what is well, and sending them here, would take longer than looking.
 _RUN = """async options => {
@@ -73,6 +74,21 @@ def violations(page: Page | Frame, **options: Any) -> list[str]:
         page.evaluate(_AXE)
     found: list[str] = page.evaluate(_RUN, options)
     return found + field_contrasts(page)
+
+
+def faults_in_both_looks(page: Page) -> list[str]:
+    """The violations on a wide light and on a narrow dark screen, and where the page is wider than the screen.
+
+    The page stays on the narrow one.
+    """
+    found = []
+    for width, scheme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found += [f"{width} px, {scheme}: {fault}" for fault in violations(page)]
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"wider than {width} px")
+    return found
 
 
 def field_contrasts(page: Page | Frame) -> list[str]:

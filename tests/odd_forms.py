@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,15 +31,20 @@ MALFORMED = {
     "bytes that are no UTF-8": (URLENCODED, b"a=%ff&%ff=1&b=\xff\xfe"),
     "half of a surrogate pair": (URLENCODED, b"a=%ED%A0%80&%ED%A0%80=1"),
 }
+# The part of them that a view can get wrong; the rest fails while the body is read, before a view has any of it.
+OF_EVERY_ADDRESS = ("no boundary",)
 # What stands in the place of one field of a form, as it goes over the wire.
 ODD = {
     "100,000 characters": b"x" * 100_000,
     "30 digits": b"9" * 30,
     "30 digits below zero": b"-" + b"9" * 30,
-    "half of a surrogate pair": b"%ED%A0%80",
     "half of a surrogate pair in JSON": b"%7B%22a%22%3A%22%5Cud800%22%7D",
     "NUL in JSON": b"%5B%22%5Cu0000%22%5D",
     "NUL": b"a%00b",
+}
+# What is replaced or kept while the body is decoded: every view is given the same text.
+DECODED = {
+    "half of a surrogate pair": b"%ED%A0%80",
     "percent signs without digits": b"%zz%",
     "a byte that is no UTF-8": b"%ff",
 }
@@ -80,12 +86,16 @@ def _sent(control: Any) -> Iterator[tuple[str, str]]:
         yield control.get("name"), control.get("value") or ("1" if kind == "number" else "text")
 
 
-def bodies(fields: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-    """The form with one of its fields after the other replaced; what was done wrong, and the body."""
+def bodies(fields: Iterable[tuple[str, str]], odd: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """The form with one of its fields after the other replaced; what was done wrong, and the body.
+
+    Of fields that differ by a number alone, such as those of the rows of a table, the first stands for all.
+    """
     fields = list(fields)
-    for name in dict.fromkeys(name for name, _ in fields):
+    kinds = {re.sub(r"\d+", "", name): name for name, _ in reversed(fields)}
+    for name in kinds.values():
         others = urlencode([pair for pair in fields if pair[0] != name]).encode()
-        for what, value in ODD.items():
+        for what, value in odd.items():
             yield f"{what} in {name}", b"&".join((others, urlencode({name: ""}).encode() + value))
 
 
@@ -97,14 +107,15 @@ class Sweep:
         self.faults: list[str] = []
         self.sent = 0
 
-    def malformed(self, client: Client, path: str) -> None:
-        for what, (kind, body) in MALFORMED.items():
+    def malformed(self, client: Client, path: str, whats: Iterable[str] = MALFORMED) -> None:
+        for what in whats:
+            kind, body = MALFORMED[what]
             answer = self.post(client, path, what, body, kind)
             if what == "no boundary" and not 400 <= answer.status_code < 500:
                 self.faults.append(f"{path} with {what}: status {answer.status_code}")
 
-    def odd(self, client: Client, path: str, fields: Iterable[tuple[str, str]]) -> None:
-        for what, body in bodies(fields):
+    def odd(self, client: Client, path: str, fields: Iterable[tuple[str, str]], odd: Mapping[str, bytes] = ODD) -> None:
+        for what, body in bodies(fields, odd):
             self.post(client, path, what, body, URLENCODED)
 
     def post(self, client: Client, path: str, what: str, body: bytes, kind: str) -> Any:

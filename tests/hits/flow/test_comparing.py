@@ -329,11 +329,11 @@ def test_it_costs_as_many_queries_for_many_answers_as_for_few(stage: Stage, crow
     comparing.compare_workers(stage)
     with CaptureQueriesContext(connection) as few:
         comparing.compare_workers(stage)
-    draw, items = random.Random(1), make.items(stage, 1500)
+    draw, items = random.Random(1), make.items(stage, 300)
     Label.objects.all().delete()
     Assignment.objects.all().delete()
     answered(stage, [(worker, item, draw.choice(VALUES), None) for item in items for worker in crowd])
     with CaptureQueriesContext(connection) as many:
         comparing.compare_workers(stage)
     assert len(many) == len(few)
-    assert row_of(stage, crowd[0]).stat.compared == 1500
+    assert row_of(stage, crowd[0]).stat.compared == 300

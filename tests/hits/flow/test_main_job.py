@@ -142,12 +142,33 @@ def judged(market, bring, stage, publish, answer):
     return stage, careful, careless
 
 
-def test_only_the_worker_below_the_floor_is_proposed_with_the_evidence(judged):
-    stage, _, careless = judged
+def test_only_the_worker_below_the_floor_is_proposed_and_can_be_blocked(judged):
+    stage, careful, careless = judged
     [evidence] = blocking.proposals(stage)
     assert (evidence.worker, evidence.scored, evidence.correct, evidence.average) == (careless, 12, 0, 0.5)
     assert evidence.p_value == pytest.approx(0.5**12)
     assert blocking.is_due(stage)
+    with pytest.raises(blocking.NotBlockableError, match=careful):
+        blocking.block(stage, [careful], None)
+    assert not Block.objects.exists()
+
+
+def test_a_check_is_due_after_so_many_answers_of_all_stages_and_deciding_again_changes_nothing(judged):
+    stage, careful, _ = judged
+    later = stage.project.stages.get(key="revalidate")
+    blocking.mark_checked(stage)
+    later.refresh_from_db()
+    assert not blocking.is_due(later)
+    later.quality = {**later.quality, "check_every": 5}
+    worker_row = Worker.objects.get(worker_id=careful)
+    factories.worker_stat(later, worker_row, answers=1, scored=1, correct=1)
+    # 24 were checked, 25 are there.
+    assert blocking.is_due(later)
+    deciding.decide(stage)
+    before = list(Verdict.objects.values_list("id", "outcome"))
+    Item.objects.update(stale=True)
+    deciding.decide(stage)
+    assert list(Verdict.objects.values_list("id", "outcome")) == before
 
 
 def test_a_worker_is_judged_by_the_answers_of_all_stages_that_have_references(judged):
@@ -172,21 +193,8 @@ def test_blocked_workers_stay_in_the_average_of_all_workers(judged):
     assert {e.worker: e.average for e in blocking.proposals(stage)} == {third.worker_id: pytest.approx(85 / 160)}
 
 
-def test_a_check_is_due_after_so_many_answers_of_all_stages_that_have_references(judged):
-    stage, careful, _ = judged
-    later = stage.project.stages.get(key="revalidate")
-    blocking.mark_checked(stage)
-    later.refresh_from_db()
-    assert not blocking.is_due(later)
-    later.quality = {**later.quality, "check_every": 5}
-    worker_row = Worker.objects.get(worker_id=careful)
-    factories.worker_stat(later, worker_row, answers=1, scored=1, correct=1)
-    # 24 were checked, 25 are there.
-    assert blocking.is_due(later)
-
-
 @pytest.mark.on_postgresql
-def test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again(judged, market, answer):
+def test_a_block_is_granted_at_the_marketplace_its_answers_are_void_and_count_again_when_it_is_undone(judged, market):
     stage, _, careless = judged
     paid = _account(stage).paid
     assert blocking.block(stage, [careless], None) == 1
@@ -197,6 +205,11 @@ def test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again(
         market.accept(careless, hit_type_id=stage.hit_type_id)
     assert _account(stage).paid == paid
     assert _states(stage) == ["kept"] * 12
+    blocking.undo(Block.objects.get(), None)
+    assert Block.objects.get().state == Block.State.UNDONE
+    assert not Label.objects.filter(void=True).exists()
+    deciding.decide(stage)
+    assert [evidence.worker for evidence in blocking.proposals(stage)] == [careless]
 
 
 def test_items_that_a_block_leaves_without_a_verdict_go_out_again_to_others(market, bring, stage, publish, answer):
@@ -227,32 +240,6 @@ def test_items_that_a_block_leaves_without_a_verdict_go_out_again_to_others(mark
     assert Decimal("10000.00") - balance.available == account.paid
 
 
-def test_undoing_a_block_lets_the_labels_count_again(judged, market):
-    stage, _, careless = judged
-    blocking.block(stage, [careless], None)
-    blocking.undo(Block.objects.get(), None)
-    assert Block.objects.get().state == Block.State.UNDONE
-    assert not Label.objects.filter(void=True).exists()
-    deciding.decide(stage)
-    assert [evidence.worker for evidence in blocking.proposals(stage)] == [careless]
-
-
-def test_a_worker_who_is_not_proposed_cannot_be_blocked(judged):
-    stage, careful, _ = judged
-    with pytest.raises(blocking.NotBlockableError, match=careful):
-        blocking.block(stage, [careful], None)
-    assert not Block.objects.exists()
-
-
-def test_deciding_again_changes_nothing(judged):
-    stage, _, _ = judged
-    deciding.decide(stage)
-    before = list(Verdict.objects.values_list("id", "outcome"))
-    Item.objects.update(stale=True)
-    deciding.decide(stage)
-    assert list(Verdict.objects.values_list("id", "outcome")) == before
-
-
 @pytest.fixture
 def held(market, bring, stage, publish, answer):
     """Two answers that wait for a lead's review."""
@@ -267,16 +254,14 @@ def held(market, bring, stage, publish, answer):
     return stage
 
 
-def test_held_answers_show_their_deadline_and_cost_nothing_yet(held):
-    held.summary.refresh_from_db()
-    assert held.summary.to_review == 2
-    assert held.summary.next_auto_approval is not None
-    assert _account(held).paid == 0
-
-
 @pytest.mark.on_postgresql
-def test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_again(held, market):
+def test_an_approved_answer_is_paid_and_one_rejected_with_a_reason_is_released_and_asked_again(held, market):
+    held.summary.refresh_from_db()
+    assert held.summary.to_review == 2 and held.summary.next_auto_approval is not None
+    assert _account(held).paid == 0
     first, second = held.assignments.order_by("id")
+    with pytest.raises(reviewing.FeedbackMissingError):
+        reviewing.reject(held, [first.pk, second.pk], " ", None)
     reviewing.approve(held, [first.pk], None)
     reviewing.reject(held, [second.pk], "Empty answer", None)
     assert reviewing.finish(held) == 2
@@ -285,11 +270,6 @@ def test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_aga
     assert (account.paid, account.reserved) == (Decimal("0.05"), Decimal(0))
     assert sorted(_states(held)) == ["again", "kept"]
     assert reviewing.finish(held) == 0
-
-
-def test_a_rejection_needs_a_reason(held):
-    with pytest.raises(reviewing.FeedbackMissingError):
-        reviewing.reject(held, list(held.assignments.values_list("id", flat=True)), " ", None)
 
 
 def test_a_decision_that_comes_after_the_deadline_adopts_what_the_marketplace_did(held, market):

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -116,8 +117,10 @@ class World:
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
 
-    def arguments(self, name: str) -> list[Any]:
-        own: dict[str, list[Any]] = {
+    @cached_property
+    def own(self) -> dict[str, list[Any]]:
+        """What an address says behind the project or the stage, by the name of its page."""
+        return {
             "upload": [self.upload.pk],
             "upload-progress": [self.upload.pk],
             "stop-import": [self.upload.pk],
@@ -161,6 +164,8 @@ class World:
             **dict.fromkeys(["end-model", "give-again"], [self.model.pk]),
             "undo-routing": [self.routing.pk],
         }
+
+    def arguments(self, name: str) -> list[Any]:
         if name in FREE:
             return {"recipe-sample": ["choice"], "help-page": ["review"]}.get(name, [])
         if name == "upload-columns":
@@ -170,7 +175,7 @@ class World:
         stage = self.text.stage if name in OWN_PAGES else self.stage
         stage = self.article.stage if name in ARTICLE_PAGES else stage
         start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
-        return [*start, *own.get(name, [])]
+        return [*start, *self.own.get(name, [])]
 
 
 TEST_PAGES = {

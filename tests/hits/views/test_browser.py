@@ -10,19 +10,20 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from lxml import html
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hits.flow.pipeline import deciding
 from hits.flow.setup.projects import create_project
 from hits.models import Batch, Stage, StageSummary
 from ops.waiting import PAGE_MILLISECONDS
-from tests.axe import field_contrasts, violations
+from tests.axe import faults_in_both_looks, field_contrasts, violations
 from tests.browser import launch_options
 from tests.hits import factories as make
 from tests.hits.formats.test_rows import workbook
 from tests.hits.market import Marketplace
 from tests.hits.small_recipe import answered
-from tests.hits.views.conftest import PAGES, World, build_world
+from tests.hits.views.conftest import FREE, PAGES, World, build_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,10 +37,8 @@ NO_PAGE = {
     "people-and-models-csv",
     "suggestions-csv",
     "annotations-file", "computation-files", "sample-file", "recipe-file", "stage-wage", "project-card",
-    "simulated-crowd-progress",
+    "simulated-crowd-progress", "recipe-sample", "marketplace-balance",
 }  # fmt: skip
-LOOKS = [(1280, "light"), (360, "dark")]
-
 
 # The selects that show less than all of the option that is chosen: each as wide as it would like to be, and as it is.
 _CUT = """() => [...document.querySelectorAll("main select")].filter(select => select.offsetWidth).map(select => {
@@ -108,61 +107,111 @@ def opened(browser: Browser, live_server: Any, alice: Any) -> Iterator[Opener]:
     assert complaints == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_every_page_is_accessible_and_keeps_within_its_width(
-    world: World, opened: Opener, market: Marketplace, live_server: Any, width: int, scheme: str
-) -> None:
-    faults = []
-    page = opened(reverse("projects"), width, scheme)
-    others = ["projects", "new-project", "notices", "account", "second-factor", "help", "help-page"]
-    for name in sorted({*PAGES} - NO_PAGE) + others:
-        page.goto(live_server.url + world.url(name))
-        faults += [f"{name}: {fault}" for fault in violations(page)]
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            faults.append(f"{name}: wider than {width}")
-    assert faults == [], "\n".join(faults)
+# Of each table of a page at a phone's width: whether it scrolls without a sign or, of cards, lies beside the screen;
+# and cells of cards without a name.
+UNREADABLE_TABLES = r"""() => [...document.querySelectorAll("main table")].flatMap(table => {
+  const box = table.closest(".table"), name = (box && box.getAttribute("aria-label")) || table.className;
+  if (!table.classList.contains("cards") && box && box.scrollWidth > box.clientWidth) {
+    const style = getComputedStyle(box);
+    const signed = style.backgroundImage.includes("gradient") && style.overflowX === "auto";
+    return signed ? [] : [`${name}: no sign that it scrolls`];
+  }
+  const beside = box ? box.scrollWidth - box.clientWidth : 0;
+  const wide = beside > 0 ? [`${name}: ${beside} px beside its box`] : [];
+  if (!table.classList.contains("cards")) return wide;
+  const heads = [...table.querySelectorAll("thead th")].map(
+    head => [...head.childNodes].filter(node => node.className !== "hidden").map(node => node.textContent).join("")
+      .replace(/[↑↓]/g, "").replace(/\s+/g, " ").trim());
+  const named = row => [...row.cells].slice(row.querySelector(".tick") ? 2 : 1);
+  const unnamed = [...table.querySelectorAll("tbody tr")].flatMap(row => named(row)
+    .filter(cell => cell.innerText.trim() && !cell.dataset.label && heads[cell.cellIndex])
+    .map(cell => `${name}: ${heads[cell.cellIndex]} has no name beside it`));
+  const wrong = [...table.querySelectorAll("tbody td[data-label]")]
+    .filter(cell => cell.colSpan === 1 && heads[cell.cellIndex] !== cell.dataset.label)
+    .map(cell => `${name}: ${cell.dataset.label} stands under ${heads[cell.cellIndex]}`);
+  return [...wide, ...new Set(unnamed), ...new Set(wrong)];
+})"""
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_pages_without_a_project_are_accessible(
-    opened: Opener, browser: Browser, live_server: Any, width: int, scheme: Any
+# Charts beside which no table has the same numbers.
+WITHOUT_TABLE = """() => [...document.querySelectorAll("main svg.plot")]
+  .filter(plot => !plot.closest("section").querySelector("table.of-chart"))
+  .map(plot => plot.getAttribute("aria-label"))"""
+
+
+# Words of a page that tell the time of day and are in no element of a time: with the text around each.
+CLOCKS = r"""() => {
+  const found = [], walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const parent = walk.currentNode.parentElement;
+    if (parent.closest("time, script, textarea, pre")) continue;
+    const around = (parent.closest("table, svg, div") || parent).textContent;
+    for (const clock of walk.currentNode.data.matchAll(/\b\d{1,2}:\d{2}\b.{0,12}/g)) found.push([clock[0], around]);
+  }
+  return found;
+}"""
+
+
+def test_every_page_is_accessible_fits_shows_its_tables_and_names_its_zone(
+    world: World, opened: Opener, market: Marketplace, live_server: Any
 ) -> None:
+    """On a wide screen and on a phone, of somebody in Tokyo; the zone also as the page comes, without a script."""
+    faults, seen = [], 0
+    page = opened(reverse("projects"), timezone_id="Asia/Tokyo")
+    for name in sorted({*PAGES, *FREE} - NO_PAGE):
+        reply = page.goto(live_server.url + world.url(name))
+        found = faults_in_both_looks(page)
+        times = page.locator("time[datetime]").all_text_contents()
+        sent = [time.text_content() for time in html.fromstring(reply.body()).xpath("//time[@datetime]")]
+        seen += len(times) + len(sent)
+        found += [f"{text!r} does not say GMT+9" for text in times if "GMT+9" not in text]
+        found += [f"{text!r} does not say UTC" for text in sent if "UTC" not in text]
+        # Hours of the day are those of one zone, which the table and the chart of them name.
+        clocks = page.evaluate(CLOCKS)
+        found += [repr(clock) for clock, around in clocks if "UTC" not in around and "GMT+9" not in around]
+        page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        found += page.evaluate(UNREADABLE_TABLES)
+        found += [f"no table of “{chart}”" for chart in page.evaluate(WITHOUT_TABLE)]
+        faults += [f"{name}: {fault}" for fault in found]
+    assert seen > 100 and faults == [], "\n".join(faults)
+    page.goto(live_server.url + world.url("worker"))
+    titles = [text for text in page.locator("svg title").all_text_contents() if ":" in text]
+    assert titles and all("UTC" not in title for title in titles), titles
+
+
+def test_pages_without_a_project_are_accessible(opened: Opener, browser: Browser, live_server: Any) -> None:
     for address in (reverse("projects"), reverse("marketplace-calls"), "/no/such/page/"):
-        assert violations(opened(address, width, scheme)) == []
-    visitor = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        assert faults_in_both_looks(opened(address)) == []
+    visitor = browser.new_page()
     visitor.goto(live_server.url + reverse("login"))
-    assert violations(visitor) == []
+    assert faults_in_both_looks(visitor) == []
     visitor.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 @pytest.mark.parametrize("recipe", ["cosmos", "mcscript"])
 def test_the_options_of_a_recipe_are_accessible_and_keep_within_the_width(
-    opened: Opener, alice: Any, recipe: str, width: int, scheme: str
+    opened: Opener, alice: Any, recipe: str
 ) -> None:
     project = create_project("Stories", recipe, Decimal(5), "lab@example.org", alice)
-    page = opened(reverse("options", args=[project.slug]), width, scheme)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page = opened(reverse("options", args=[project.slug]))
+    assert faults_in_both_looks(page) == []
     page.get_by_role("button", name="Save options").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_a_workbook_with_columns_of_its_own_names_is_imported(
-    opened: Opener, live_server: Any, alice: Any, eager: None, width: int, scheme: str
+    opened: Opener, live_server: Any, alice: Any, eager: None
 ) -> None:
     project = create_project("Rain", "choice", Decimal(5), "lab@example.org", alice)
     lines = [["doc", "Passage", "source"], *([f"r{n}", f"Rain fell on quay {n}.", "Gazette"] for n in range(7))]
-    page = opened(reverse("project", args=[project.slug]), width, scheme)
+    page = opened(reverse("project", args=[project.slug]))
     page.get_by_label("File, or several").set_input_files(
         {"name": "rain.xlsx", "mimeType": "application/octet-stream", "buffer": workbook(lines)}
     )
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("cell", name="Rain fell on quay 4.")).to_be_visible()
     expect(page.get_by_role("cell", name="Rain fell on quay 5.")).to_have_count(0)
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faults_in_both_looks(page) == []
     unused = page.locator("[data-unused]")
     expect(unused).to_have_text("doc, Passage, source")
     page.get_by_label("text").select_option("Passage")
@@ -170,7 +219,7 @@ def test_a_workbook_with_columns_of_its_own_names_is_imported(
     page.get_by_role("button", name="Import 7 rows").click()
     expect(page.get_by_role("alert")).to_contain_text("No column is id, which every row needs")
     expect(page.get_by_label("text")).to_have_value("Passage")
-    assert violations(page) == []
+    assert faults_in_both_looks(page) == []
     page.get_by_label("id").select_option("doc")
     page.get_by_role("button", name="Import 7 rows").click()
     expect(page.get_by_role("main")).to_contain_text("7 items from 7 texts")
@@ -332,72 +381,25 @@ def judged(world: World) -> Stage:
     return stage
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_a_rule_is_counted_while_it_is_typed_and_saved_after_saying_what_it_changes(
-    judged: Stage, opened: Opener, eager: None, width: int, scheme: str
+    judged: Stage, opened: Opener, eager: None
 ) -> None:
-    page = opened(reverse("rule", args=[judged.project.slug, judged.key]), width, scheme)
+    page = opened(reverse("rule", args=[judged.project.slug, judged.key]))
     counted = page.locator("#rule-preview")
     expect(counted).to_contain_text("No item would move")
     page.get_by_label("Aggregation rule", exact=True).fill("valid: at least 1 label = good")
     expect(counted).to_contain_text("the last line is missing")
-    assert violations(page) == []
+    assert faults_in_both_looks(page) == []
     page.get_by_label("Aggregation rule", exact=True).fill("valid: at least 1 label = good\notherwise: drop")
     expect(counted).to_contain_text("1 of 2 items would move")
-    assert violations(page) == []
+    assert faults_in_both_looks(page) == []
     page.get_by_role("button", name="See what it changes, then save").press("Enter")
     save = page.get_by_role("button", name="Save rule 2: 1 item moves from dropped to valid")
     expect(save).to_be_visible()
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faults_in_both_looks(page) == []
     save.press("Enter")
     expect(page.locator("#judging")).to_contain_text("1 item changed label")
-    assert violations(page) == []
-
-
-# Of each table of a page at a phone's width: whether it scrolls without a sign or, of cards, lies beside the screen;
-# and cells of cards without a name.
-UNREADABLE_TABLES = r"""() => [...document.querySelectorAll("main table")].flatMap(table => {
-  const box = table.closest(".table"), name = (box && box.getAttribute("aria-label")) || table.className;
-  if (!table.classList.contains("cards") && box && box.scrollWidth > box.clientWidth) {
-    const style = getComputedStyle(box);
-    const signed = style.backgroundImage.includes("gradient") && style.overflowX === "auto";
-    return signed ? [] : [`${name}: no sign that it scrolls`];
-  }
-  const beside = box ? box.scrollWidth - box.clientWidth : 0;
-  const wide = beside > 0 ? [`${name}: ${beside} px beside its box`] : [];
-  if (!table.classList.contains("cards")) return wide;
-  const heads = [...table.querySelectorAll("thead th")].map(
-    head => [...head.childNodes].filter(node => node.className !== "hidden").map(node => node.textContent).join("")
-      .replace(/[↑↓]/g, "").replace(/\s+/g, " ").trim());
-  const named = row => [...row.cells].slice(row.querySelector(".tick") ? 2 : 1);
-  const unnamed = [...table.querySelectorAll("tbody tr")].flatMap(row => named(row)
-    .filter(cell => cell.innerText.trim() && !cell.dataset.label && heads[cell.cellIndex])
-    .map(cell => `${name}: ${heads[cell.cellIndex]} has no name beside it`));
-  const wrong = [...table.querySelectorAll("tbody td[data-label]")]
-    .filter(cell => cell.colSpan === 1 && heads[cell.cellIndex] !== cell.dataset.label)
-    .map(cell => `${name}: ${cell.dataset.label} stands under ${heads[cell.cellIndex]}`);
-  return [...wide, ...new Set(unnamed), ...new Set(wrong)];
-})"""
-
-
-# Charts beside which no table has the same numbers.
-WITHOUT_TABLE = """() => [...document.querySelectorAll("main svg.plot")]
-  .filter(plot => !plot.closest("section").querySelector("table.of-chart"))
-  .map(plot => plot.getAttribute("aria-label"))"""
-
-
-def test_tables_are_cards_on_a_phone_and_none_is_cut(
-    world: World, opened: Opener, market: Marketplace, live_server: Any
-) -> None:
-    faults = []
-    page = opened(reverse("projects"), 360)
-    for name in sorted({*PAGES} - NO_PAGE) + ["projects", "marketplace-calls", "help-page"]:
-        page.goto(live_server.url + world.url(name))
-        page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
-        faults += [f"{name}: {fault}" for fault in page.evaluate(UNREADABLE_TABLES)]
-        faults += [f"{name}: no table of “{chart}”" for chart in page.evaluate(WITHOUT_TABLE)]
-    assert faults == [], "\n".join(faults)
+    assert faults_in_both_looks(page) == []
 
 
 def test_the_table_of_answers_is_not_cut_whatever_its_cells_say(world: World, opened: Opener) -> None:
@@ -419,43 +421,6 @@ def test_the_table_of_answers_is_not_cut_whatever_its_cells_say(world: World, op
     for show in ("", "review", "held"):
         page.goto(page.url.split("?")[0] + f"?show={show}")
         assert page.evaluate(beside) == 0, show
-
-
-# Words of a page that tell the time of day and are in no element of a time: with the text around each.
-CLOCKS = r"""() => {
-  const found = [], walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const parent = walk.currentNode.parentElement;
-    if (parent.closest("time, script, textarea, pre")) continue;
-    const around = (parent.closest("table, svg, div") || parent).textContent;
-    for (const clock of walk.currentNode.data.matchAll(/\b\d{1,2}:\d{2}\b.{0,12}/g)) found.push([clock[0], around]);
-  }
-  return found;
-}"""
-
-
-def test_every_time_names_its_zone_with_a_script_and_without(
-    world: World, opened: Opener, market: Marketplace, live_server: Any
-) -> None:
-    faults, seen = [], 0
-    tokyo = opened(reverse("projects"), timezone_id="Asia/Tokyo")
-    plain = opened(reverse("projects"), java_script_enabled=False)
-    for name in sorted({*PAGES} - NO_PAGE) + ["projects", "marketplace-calls"]:
-        for page, zone in ((tokyo, "GMT+9"), (plain, "UTC")):
-            page.goto(live_server.url + world.url(name))
-            times = page.locator("time[datetime]").all_text_contents()
-            seen += len(times)
-            faults += [f"{name}: {text!r} does not say {zone}" for text in times if zone not in text]
-            # Hours of the day are those of one zone, which the table and the chart of them name.
-            faults += [
-                f"{name}: {clock!r}"
-                for clock, around in page.evaluate(CLOCKS)
-                if "UTC" not in around and zone not in around
-            ]
-    assert seen > 100 and faults == [], "\n".join(faults)
-    tokyo.goto(live_server.url + world.url("worker"))
-    titles = [text for text in tokyo.locator("svg title").all_text_contents() if ":" in text]
-    assert titles and all("UTC" not in title for title in titles), titles
 
 
 def test_a_field_that_can_hardly_be_seen_is_noticed(world: World, opened: Opener) -> None:

@@ -39,6 +39,10 @@ BROKEN = {
 }
 
 
+# A fault of any kind leaves the folder out; what then happens to its projects is the same for each.
+OF_EACH_FOLDER = pytest.mark.parametrize("what", ["a syntax error", "steps that fail"], indirect=True)
+
+
 @pytest.fixture
 def plugins(tmp_path: Path, settings: Any) -> Path:
     for name, text in FILES.items():
@@ -128,6 +132,7 @@ def claims(plugins: Path, alice: Any) -> Project:
     return project
 
 
+@OF_EACH_FOLDER
 def test_every_page_of_a_project_that_uses_it_says_so_or_works(claims, client, what, settings) -> None:
     broken = break_folder(settings, what)
     stage = claims.stages.get()
@@ -152,6 +157,7 @@ def test_every_page_of_a_project_that_uses_it_says_so_or_works(claims, client, w
     assert {name: code for name, code in codes.items() if code not in (200, 302, 404, 409)} == {}
 
 
+@OF_EACH_FOLDER
 def test_jobs_of_a_project_that_uses_it_wait_and_say_why(claims, alice, what, eager, settings) -> None:
     broken = break_folder(settings, what)
     assert tasks.conclude_stage(claims.stages.get().pk) == 0
@@ -166,6 +172,7 @@ def test_jobs_of_a_project_that_uses_it_wait_and_say_why(claims, alice, what, ea
     assert any(broken in fault for fault in json.loads(out.getvalue())["faults"])
 
 
+@OF_EACH_FOLDER
 def test_projects_that_do_not_use_it_have_all_their_pages(client, alice, bob, plugins, what, settings) -> None:
     broken = break_folder(settings, what)
     world = build_world([alice, bob])
@@ -174,6 +181,7 @@ def test_projects_that_do_not_use_it_have_all_their_pages(client, alice, bob, pl
         assert reply.status_code == 200 and broken not in reply.content.decode(), name
 
 
+@OF_EACH_FOLDER
 def test_the_whole_path_is_told_to_the_log_once_and_to_the_command_line_alone(
     claims, client, alice, what, settings, caplog
 ) -> None:

@@ -58,34 +58,6 @@ def test_every_page_with_each_of_its_methods_stands_in_the_table() -> None:
     assert told == set(NAMES)
 
 
-@pytest.mark.parametrize("role", RANKS)
-def test_a_role_may_do_on_pages_what_the_table_says(everywhere: World, role: str, market: Marketplace) -> None:
-    client, wrong = browser_of(role), []
-    for name, method in calls():
-        allowed = may(role, page_verb(name, method))
-        with transaction.atomic():
-            reply = client.generic(method, everywhere.url(name))
-            transaction.set_rollback(True)
-        # Whoever may withdraw requests still may not withdraw another member's.
-        refused = not allowed or name == "withdraw-request"
-        if (reply.status_code == 403) is not refused:
-            wrong.append((name, method, reply.status_code))
-    assert wrong == []
-
-
-def test_what_is_refused_changes_nothing_and_says_who_may(everywhere: World, market: Marketplace) -> None:
-    client, before = browser_of(READER), _everything()
-    for name, method in calls():
-        verb = page_verb(name, method)
-        if verb is None or not may(READER, verb):
-            text = client.generic(method, everywhere.url(name)).content.decode()
-            assert "You are a reader of" in text, name
-            assert "alice, bob" in text, name
-            assert "Nothing was changed" in text, name
-    after = _everything()
-    assert {name for name, rows in after.items() if rows != before[name]} <= {"Session", "User"}
-
-
 @pytest.mark.parametrize(
     ("role", "may_do", "may_not"),
     [
@@ -145,16 +117,32 @@ def offered(page: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("role", RANKS)
-def test_no_page_offers_what_the_role_may_not_do(everywhere: World, role: str, market: Marketplace) -> None:
-    client, wrong, doing = browser_of(role), set(), set()
-    for page in PAGES:
-        if may(role, page_verb(page, "GET")):
-            reply = client.get(everywhere.url(page))
-            content = b"".join(reply.streaming_content) if reply.streaming else reply.content
-            found = set(offered(page, content.decode(errors="replace")))
-            doing |= {name for name, method in found if method == "POST"}
-            wrong |= {(page, *call) for call in found if not may(role, page_verb(*call))}
-    assert wrong == set()
+def test_a_role_is_offered_and_may_do_on_pages_what_the_table_says(
+    everywhere: World, role: str, market: Marketplace
+) -> None:
+    """What is refused says so, says who may, and changes nothing."""
+    client, wrong, doing = browser_of(role), [], set()
+    before = _everything()
+    for name, method in calls():
+        allowed = may(role, page_verb(name, method))
+        with transaction.atomic():
+            reply = client.generic(method, everywhere.url(name))
+            text = b"".join(reply).decode(errors="replace")
+            transaction.set_rollback(allowed)
+        # Whoever may withdraw requests still may not withdraw another member's.
+        refused = not allowed or name == "withdraw-request"
+        if (reply.status_code == 403) is not refused:
+            wrong.append((name, method, reply.status_code))
+        said = (f"You are a {role} of", "alice, bob", "Nothing was changed")
+        if not allowed and not all(part in text for part in said):
+            wrong.append((name, method, "does not say who may"))
+        if allowed and method == "GET":
+            found = set(offered(name, text))
+            doing |= {verb for verb, method in found if method == "POST"}
+            wrong += [(name, *call) for call in found if not may(role, page_verb(*call))]
+    assert wrong == []
+    after = _everything()
+    assert {name for name, rows in after.items() if rows != before[name]} <= {"Session", "User"}
     if role == OWNER:
         assert {"change-budget", "add-member", "pause", "give-grant", "block"} <= doing
 

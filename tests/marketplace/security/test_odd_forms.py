@@ -19,9 +19,14 @@ def test_a_body_that_cannot_be_read_is_refused_without_a_traceback(
     visit: Callable[..., Client], world: dict[str, Any], caplog: Any, strict: bool
 ) -> None:
     sweep = odd_forms.Sweep(caplog)
+    # All that can be wrong once for each who may open an address; elsewhere what a view can get wrong.
+    whole = set({address.who: name for name, address in ADDRESSES.items()}.values())
     for name, address in ADDRESSES.items():
+        if strict and name not in whole:
+            continue
         client = visit(RIGHT_ONE[address.who], raise_request_exception=False, enforce_csrf_checks=strict)
-        sweep.malformed(client, address.path(name, world))
+        whats = odd_forms.MALFORMED if name in whole else odd_forms.OF_EVERY_ADDRESS
+        sweep.malformed(client, address.path(name, world), whats)
     assert not sweep.faults, "\n".join(sweep.faults)
 
 
