@@ -51,6 +51,12 @@ _OFFICES = """
     baroness duke duchess earl cardinal archbishop bishop father rev reverend imam ayatollah sheikh general gen admiral
     colonel col major captain capt lieutenant lt sergeant sgt private officer detective inspector coach dj
 """
+# What a company's name may end with, and is called without.
+_KINDS = """
+    airlines airways breweries communications company group holding holdings industries international lines microsystems
+    motor motors networks records resources stores systems technologies
+"""
+COMPANY_KINDS = frozenset(_KINDS.split())
 TITLES = COURTESY | frozenset(_OFFICES.split())
 
 # Capitals that name no one: offices, devices, measures, zones of time.

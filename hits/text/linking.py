@@ -11,6 +11,9 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - an acronym and the name whose initials it has, where it fits one name and no other ("IMF");
 - "the" and the last word of an organisation's or place's name, or the first word before "of" and the like, where it
   fits one name that stands before it and no other ("the Commission" after "European Commission");
+- the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
+  word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
+  not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
 - a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
@@ -29,7 +32,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hits.text.entities import PERSON, TITLES
+from hits.text.entities import COMPANY_KINDS, PERSON, TITLES
 from hits.text.passages import entity_name
 
 
@@ -59,6 +62,7 @@ _TWO_NAMES = """
     liberal democrats = liberal democrat = lib dems = lib dem
     republicans = republican = republican party
     democrats = democrat = democratic party
+    federal reserve = us federal reserve = federal reserve board = federal reserve bank = fed = us fed
     oscars = academy awards
 """
 _SAME = {
@@ -91,15 +95,29 @@ _COUNTRY_OF = {
     for pair in " ".join(_ADJECTIVES.split()).split(", ")
     for country, adjective in [pair.split(" = ")]
 }
+_COUNTRIES = frozenset(_COUNTRY_OF.values())
+_REGIONS = "african american arab asian british caribbean chechen english european kurdish latin palestinian welsh"
+NATIONALITIES = frozenset(_COUNTRY_OF) | frozenset(_REGIONS.split())
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
+_CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
 _JOINING = frozenset({"of", "for", "to", "and", "&"})
 ORG = "ORG"
 # Names of one word that may be cut short: "Yugansk" of "Yuganskneftegas".
 _LEAST_CUT = 5
 # "The House" is none of the names that end so.
 _NO_HEADS = frozenset({"house"})
+
+# What these add to a name makes it the name of something else.
+_ADDED = """
+    academy act airport assembly award awards book centre championship championships church club college commission
+    committee council county court cup direct exchange festival films forum foundation games government hospital inquiry
+    league magazine marathon mobile movies museum music new news office one online open park parliament plus police
+    prison prize radio retail school show sport sports stadium studio studios television test theatre three trophy trust
+    tv two union university video website world africa america asia europe uk us usa
+"""
+_PARTS = frozenset(_ADDED.split())
 
 Key = tuple[str, ...]
 
@@ -153,6 +171,7 @@ class _Article:
         for key in sorted(self.people, key=len, reverse=True):
             self.full_names[key] = self._full_name(key)
         self.whole_names: dict[Key, Key | None] = {
+            **self._beginnings(),
             **self._heads(),
             **_acronyms(mentions, self.keys, self.others),
         }
@@ -184,6 +203,28 @@ class _Article:
         if not whole:
             return key
         return whole.pop() if len(whole) == 1 else None
+
+    def _beginnings(self) -> dict[Key, Key]:
+        """What the beginning of an organisation's name means."""
+        companies = {
+            key: own[0].surface
+            for key, own in self.others.items()
+            if own[0].type == ORG and key not in self.people and " ".join(key) not in _SAME.values()
+        }
+        wholes = [key for key, surface in companies.items() if _CAPITALS.fullmatch(surface)]
+        found = {}
+        for key in (key for key in companies if NATIONALITIES.isdisjoint(key[:1])):
+            longer = [name for name in wholes if _begins(key, name)]
+            longest = [name for name in longer if not any(_begins(name, other) for other in longer)]
+            if len(longest) == 1 and self._may_be_short_for(key, longest[0]):
+                found[key] = longest[0]
+        return found
+
+    def _may_be_short_for(self, key: Key, name: Key) -> bool:
+        added = name[len(key) :]
+        if self.first[key] < self.first[name]:
+            return len(added) == 1 and added[0] in COMPANY_KINDS
+        return _PARTS.isdisjoint(added) and _COUNTRIES.isdisjoint(added)
 
     def _heads(self) -> dict[Key, Key | None]:
         """What the last word of a longer name of the same type means; None where that cannot be told."""
@@ -225,6 +266,10 @@ def _key(one: Name) -> Key:
     words = words[1:] if len(words) > 1 and words[0] == "the" else words
     words = words[:-1] if len(words) > 1 and words[-1] in _COMPANY else words
     return tuple(_SAME.get(" ".join(words), " ".join(words)).split())
+
+
+def _begins(key: Key, name: Key) -> bool:
+    return 0 < len(key) < len(name) and name[: len(key)] == key
 
 
 def _gender(one: Name) -> set[str]:

@@ -94,6 +94,50 @@ def test_the_last_word_of_a_name_is_linked_behind_the_and_otherwise_with_nothing
     assert linked(org("White House"), org("House", "the"), org("House", "the")) == []
 
 
+@pytest.mark.parametrize(
+    ("short", "name"),
+    [
+        ("Quay", "Quay Microsystems"),
+        ("Quay", "Quay Department Stores"),
+        ("Quay Fish", "Quay Fish Resources"),
+        ("Quay", "Quay Haven"),
+        ("Fed", "Federal Reserve"),
+        ("Fed", "US Federal Reserve"),
+    ],
+)
+def test_the_beginning_of_an_organisations_name_is_linked_with_it(short, name):
+    assert linked(org(name), org(short), org(short, "the")) == [[name, short, short]]
+
+
+def test_a_beginning_that_stands_first_is_linked_where_only_a_word_such_as_group_is_missing():
+    assert linked(org("Quay"), org("Quay Group")) == [["Quay", "Quay Group"]]
+    assert linked(org("Quay"), org("Quay Haven"), org("Quay")) == [["Quay", "Quay"]]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        # A place, a nationality, and a part or a product of what has the shorter name.
+        (org("Lund Airlines"), place("Lund")),
+        (org("Swedish Airlines"), org("Swedish")),
+        (org("Quay Radio"), org("Quay")),
+        (org("Quay Cup"), org("Quay")),
+        (org("Quay 4"), org("Quay")),
+        (org("Quay Sweden"), org("Quay")),
+        # Junk of a tagger, and two names with one beginning.
+        (org("Quay to Haven"), org("Quay")),
+        (org("Quay Energy"), org("Quay Foods"), org("Quay")),
+    ],
+)
+def test_what_begins_another_name_and_means_something_else_is_not_linked_with_it(given):
+    assert linked(*given) == []
+
+
+def test_of_names_that_begin_one_another_all_mean_the_longest():
+    found = ["Quay Fish Group", "Quay Fish", "Quay"]
+    assert linked(*map(org, found)) == [found]
+
+
 def test_nationalities_are_linked_with_their_countries_where_that_is_asked_for():
     given = (place("Iceland"), ("Icelandic", "NORP"), ("Icelanders", "NORP"))
     assert linked(*given) == []
