@@ -83,6 +83,7 @@ _CAPITAL = re.compile(r"[^\W\d_a-z]")
 _WORD = re.compile(r"(?<![\w'\u2019])\w+")
 _FIRST_NAME_BEFORE = re.compile(r"(?<![\w'\u2019-])([A-Z][a-z]+(?:-[A-Z][a-z]+)?) $")
 _LIKE_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)")
+_BEHIND = re.compile(r"(?<!\w)(\w+)\.? (?=([A-Z]\w*)(?! [A-Z]))")
 _SMALL_WORD = re.compile(r"(?<!\w)[a-z]\w+")
 _WORD_BEFORE = re.compile(r"(?<!\w)([A-Z]\w*)\.?[ -]$")
 _WORD_AFTER = re.compile(r"[ -][A-Z][a-z]")
@@ -126,8 +127,8 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
 
     A tagger overlooks a name here and there, and takes it for a place there and for a person here. So each name gets
     the type that most of its mentions have, and is marked wherever else it stands alone in the same spelling. The
-    first or last part of a person's full name counts as that person's name, unless it is written like a place ("in
-    Houston").
+    first or last part of a person's full name counts as that person's name, and the beginning of a company's name as
+    the company's ("Altria" of "Altria Group"), unless it is written like a place ("in Houston").
     """
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for text, own in zip(texts, found, strict=True):
@@ -136,8 +137,8 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types = {surface: vote.most_common(1)[0][0] for surface, vote in votes.items()}
     types |= {surface: PERSON for surface in types if types.get(_without_first(surface)) == PERSON}
     places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
-    places -= {name for name in places if types[name] == PERSON}
-    types |= dict.fromkeys(_parts_of_names(types) - places, PERSON)
+    people = _parts_of_names(types) - {name for name in places if types[name] != PERSON}
+    types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
     known = _Names({name: kind for name, kind in types.items() if len(name) > 2 and name.lower() not in small})
@@ -164,6 +165,16 @@ def _parts_of_names(types: Mapping[str, str]) -> set[str]:
     full = (surface.split() for surface, name in types.items() if name == PERSON)
     parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1])}
     return {part for part in parts if len(part) > 2 and part[0].isupper()}
+
+
+def _short_companies(texts: Sequence[str], types: Mapping[str, str]) -> set[str]:
+    """Beginnings of companies' names that are no nation's, and never stand alone behind "the" or a title."""
+    full = (surface.split() for surface, kind in types.items() if kind == "ORG")
+    longer = (words for words in full if words[-1].lower() in COMPANY_KINDS)
+    short = {" ".join(words[:end]) for words in longer for end in range(1, len(words))}
+    named = {name for name in short if (types[name] not in _NATIONS if name in types else name.isupper())}
+    behind = (match for text in texts for match in _BEHIND.finditer(text))
+    return named - {match[2] for match in behind if match[1].lower() in {"the", *TITLES}}
 
 
 class _Names:

@@ -211,17 +211,22 @@ class _Article:
             for key, own in self.others.items()
             if own[0].type == ORG and key not in self.people and " ".join(key) not in _SAME.values()
         }
-        wholes = [key for key, surface in companies.items() if _CAPITALS.fullmatch(surface)]
+        longer: dict[str, list[Key]] = defaultdict(list)
+        for name, surface in companies.items():
+            if _CAPITALS.fullmatch(surface):
+                longer[name[0]].append(name)
         found = {}
-        for key in (key for key in companies if NATIONALITIES.isdisjoint(key[:1])):
-            longer = [name for name in wholes if _begins(key, name)]
-            longest = [name for name in longer if not any(_begins(name, other) for other in longer)]
-            if len(longest) == 1 and self._may_be_short_for(key, longest[0]):
-                found[key] = longest[0]
+        for key in (key for key in companies if key and key[0] not in NATIONALITIES):
+            names = [name for name in longer[key[0]] if _begins(key, name)]
+            longest = max(names, key=len, default=key)
+            if all(name == longest or _begins(name, longest) for name in names) and self._is_short_for(key, longest):
+                found[key] = longest
         return found
 
-    def _may_be_short_for(self, key: Key, name: Key) -> bool:
+    def _is_short_for(self, key: Key, name: Key) -> bool:
         added = name[len(key) :]
+        if not added:
+            return False
         if self.first[key] < self.first[name]:
             return len(added) == 1 and added[0] in COMPANY_KINDS
         return _PARTS.isdisjoint(added) and _COUNTRIES.isdisjoint(added)
@@ -269,7 +274,7 @@ def _key(one: Name) -> Key:
 
 
 def _begins(key: Key, name: Key) -> bool:
-    return 0 < len(key) < len(name) and name[: len(key)] == key
+    return len(key) < len(name) and name[: len(key)] == key
 
 
 def _gender(one: Name) -> set[str]:

@@ -81,6 +81,29 @@ def test_a_last_name_that_is_a_place_stays_one():
     assert marked(*texts, given=[(0, "Dana Lund", "PERSON"), (1, "Lund", "GPE")])[1] == [("Lund", "GPE")]
 
 
+def test_what_begins_a_companys_name_is_the_company_and_no_person_or_region():
+    texts = ("Quay Airlines grew.", "Quay flies to Oslo.", "Quay said so.")
+    for kind in ("PERSON", "LOC"):
+        done = marked(*texts, given=[(0, "Quay Airlines", "ORG"), (1, "Quay", kind), (1, "Oslo", "GPE")])
+        assert done == [[("Quay Airlines", "ORG")], [("Quay", "ORG"), ("Oslo", "GPE")], [("Quay", "ORG")]]
+    # Capitals are a name even where the tagger found none; another word may be anything.
+    assert marked("QBA Resources grew.", "Then QBA fell.", given=[(0, "QBA Resources", "ORG")])[1] == [("QBA", "ORG")]
+    assert marked("National Airlines grew.", "Our National shrank.", given=[(0, "National Airlines", "ORG")])[1] == []
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [
+        *[("Many live in Quay today.", "LOC"), ("The Quay is wide and the Quay is deep.", "LOC")],
+        *[("Then Mr Quay spoke.", "PERSON"), ("Then Quay spoke.", "GPE"), ("Then Dana Quay spoke.", "PERSON")],
+    ],
+)
+def test_a_place_or_person_after_whom_a_company_is_called_stays_one(second, kind):
+    name = "Dana Quay" if "Dana" in second else "Quay"
+    given = [(0, "Quay Airlines", "ORG"), (1, name, kind), (2, "Quay", kind)]
+    assert marked("Quay Airlines grew.", second, "Others saw Quay too.", given=given)[2] == [("Quay", kind)]
+
+
 def test_what_may_be_part_of_a_longer_name_is_not_marked():
     texts = (
         "Korea won.",
