@@ -78,6 +78,7 @@ _REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
 _NATION_BEFORE = re.compile(r"(?<!\w)(UK|US|EU) $")
 _TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
 _BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
+_AFTER = re.compile(r"[ -](\w+)")
 _OFFICE_OF = re.compile(r"\b[Ss]ecretary (?:of|for) $")
 _CAPITAL = re.compile(r"[^\W\d_a-z]")
 _WORD = re.compile(r"(?<![\w'\u2019])\w+")
@@ -120,6 +121,12 @@ def word_before(text: str, start: int) -> str:
     found = _BEFORE.search(text, max(0, start - 20), start)
     word = found[1].lower() if found else ""
     return word if word == "the" or word in TITLES else ""
+
+
+def word_after(text: str, end: int) -> str:
+    """The word after a space or hyphen; otherwise empty."""
+    found = _AFTER.match(text, end)
+    return found[1] if found else ""
 
 
 def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:

@@ -16,6 +16,9 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
 - a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
 
+No name is a nationality before a common noun ("Swedish firms", "the Australian Open" where that was not found as a name
+itself): it means no one, unlike in "the Australian won".
+
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
 stands in any other way than said ("United" in an article about Manchester United), its first word before "and", and an
@@ -34,18 +37,23 @@ from typing import NamedTuple
 
 from hits.text.entities import COMPANY_KINDS, PERSON, TITLES
 from hits.text.passages import entity_name
+from hits.text.words import FUNCTION_WORDS
 
 
 class Name(NamedTuple):
-    """A mention as a linker sees it; `before` is the title, or "the", before it in lower case, or empty."""
+    """A mention as a linker sees it; `before` is the title, or "the", before it in lower case, or empty.
+
+    `after` is the word after it, empty where another mention or a mark of punctuation comes first.
+    """
 
     surface: str
     type: str
     before: str = ""
+    after: str = ""
 
 
-Linker = Callable[[Sequence[Name]], list[int]]
-"""A number for each mention of an article, in its order; mentions with one number mean the same."""
+Linker = Callable[[Sequence[Name]], list[int | None]]
+"""A number for each mention of an article in order; mentions with one number mean the same, and None is no name."""
 
 _MEN = frozenset({"mr", "sir"})
 _WOMEN = frozenset({"mrs", "ms", "miss", "madam", "mme", "mlle", "lady", "dame", "queen", "princess"})
@@ -96,8 +104,18 @@ _COUNTRY_OF = {
     for country, adjective in [pair.split(" = ")]
 }
 _COUNTRIES = frozenset(_COUNTRY_OF.values())
-_REGIONS = "african american arab asian british caribbean chechen english european kurdish latin palestinian welsh"
-NATIONALITIES = frozenset(_COUNTRY_OF) | frozenset(_REGIONS.split())
+_OTHERS = """
+    african american angolan arab armenian asian bahraini basque british cameroonian caribbean catalan chechen
+    congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
+    liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
+    tibetan tongan uruguayan uzbek welsh
+"""
+NATIONALITIES = frozenset(_COUNTRY_OF) | frozenset(_OTHERS.split())
+_VERBS = """
+    beat became blasts broke came comes fell gave got held hit lost made plays ran said saw says spent took wants went
+    won
+"""
+_NO_NOUNS = FUNCTION_WORDS | frozenset(_VERBS.split())
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
@@ -122,18 +140,27 @@ _PARTS = frozenset(_ADDED.split())
 Key = tuple[str, ...]
 
 
-def names(mentions: Sequence[Name]) -> list[int]:
+def names(mentions: Sequence[Name]) -> list[int | None]:
     """The default linker; see the module."""
-    article = _Article(mentions)
+    named = [at for at, one in enumerate(mentions) if not _describes(one)]
+    article = _Article([mentions[at] for at in named])
     numbers: dict[object, int] = {}
-    found = []
-    for at, one in enumerate(mentions):
-        meant = article.meant(at, one)
-        found.append(numbers.setdefault(("alone", at) if meant is None else meant, len(numbers)))
+    found: list[int | None] = [None] * len(mentions)
+    for number, at in enumerate(named):
+        meant = article.meant(number, mentions[at])
+        found[at] = numbers.setdefault(("alone", at) if meant is None else meant, len(numbers))
     return found
 
 
-def names_and_nationalities(mentions: Sequence[Name]) -> list[int]:
+def _describes(one: Name) -> bool:
+    """A nationality before a noun; what ends in "ed" or "ly", or stands in a list, is none."""
+    after = one.after.lower()
+    is_noun = after and not after.endswith(("ed", "ly")) and after not in _NO_NOUNS
+    last = one.surface.lower().replace("-", " ").split(" ")[-1]
+    return bool(is_noun) and one.type != PERSON and last in NATIONALITIES
+
+
+def names_and_nationalities(mentions: Sequence[Name]) -> list[int | None]:
     """As `names`, and the adjective of a country means the country, as in ReCoRD's references ("Iraqi" and "Iraq").
 
     Whoever is called by it ("the Australian won") then counts as the country too, which is why this is not the default.
@@ -141,7 +168,7 @@ def names_and_nationalities(mentions: Sequence[Name]) -> list[int]:
     countries = (_COUNTRY_OF.get(_NATIONALITY.sub("", one.surface).lower()) for one in mentions)
     return names(
         [
-            Name(country, "GPE") if country and one.type == "NORP" else one
+            Name(country, "GPE") if country and one.type == "NORP" else one._replace(after="")
             for one, country in zip(mentions, countries, strict=True)
         ]
     )

@@ -35,7 +35,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from hits.text.entities import DEFAULT_TYPES, Mention, check_types, consistent, mentions, word_before
+from hits.text.entities import DEFAULT_TYPES, Mention, check_types, consistent, mentions, word_after, word_before
 from hits.text.linking import LINKERS, Linker, Name
 from hits.text.passages import MARKER, passage_parts
 from hits.text.sentences import Sentence, sentences
@@ -208,16 +208,25 @@ def _generated(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], rule
 
 
 def _linked(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], linker: Linker) -> list[list[_Told]]:
-    """The sentences of each line, with a number of its entity for each mention."""
+    """The sentences of each line, with a number of its entity for each mention that is a name."""
     texts = [one for line in lines for one in line.sentences]
-    names = [
-        Name(one.text[mention.start : mention.end], mention.type, word_before(one.text, mention.start))
-        for one, own in zip(texts, tagged, strict=True)
-        for mention in own
-    ]
+    names = [name for one, own in zip(texts, tagged, strict=True) for name in _names(one.text, own)]
     numbers = iter(linker(names))
-    told = iter([_Told(one, [(each, next(numbers)) for each in own]) for one, own in zip(texts, tagged, strict=True)])
+    told = iter(
+        _Told(
+            one,
+            [(each, number) for each, number in zip(own, islice(numbers, len(own)), strict=True) if number is not None],
+        )
+        for one, own in zip(texts, tagged, strict=True)
+    )
     return [list(islice(told, len(line.sentences))) for line in lines]
+
+
+def _names(text: str, own: Sequence[Mention]) -> Iterator[Name]:
+    starts = {one.start for one in own}
+    for one in own:
+        after = "" if one.end + 1 in starts else word_after(text, one.end)
+        yield Name(text[one.start : one.end], one.type, word_before(text, one.start), after)
 
 
 @dataclass(frozen=True, slots=True)

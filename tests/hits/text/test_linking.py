@@ -144,6 +144,18 @@ def test_nationalities_are_linked_with_their_countries_where_that_is_asked_for()
     assert linked(*given, linker=names_and_nationalities) == [["Iceland", "Icelandic"]]
 
 
+@pytest.mark.parametrize("after", ["player", "firms", "Open", "indoor", "carmakers"])
+def test_a_nationality_before_a_common_noun_is_no_name(after):
+    given = [Name("Norwegian", "NORP", "the", after), Name("Norwegian", "NORP", "the"), Name("Lund", "GPE", "", after)]
+    assert names(given) == [None, 0, 1]
+    assert names_and_nationalities([given[0], Name("Norway", "GPE")]) == [0, 0]
+
+
+@pytest.mark.parametrize("after", ["", "and", "has", "surely", "won", "arrived"])
+def test_who_is_called_by_a_nationality_has_a_name(after):
+    assert names([Name("Norwegian", "NORP", "the", after)]) == [0]
+
+
 WORDS = some.sampled_from(["Mara", "Ida", "Lund", "Mr", "the", "Bank", "of", "QBA", "U.S.", "Party", "'s", "-", "Jr."])
 NAMES = some.builds(
     Name,
