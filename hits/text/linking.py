@@ -110,7 +110,7 @@ _OTHERS = """
     liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
     tibetan tongan uruguayan uzbek welsh
 """
-NATIONALITIES = frozenset(_COUNTRY_OF) | frozenset(_OTHERS.split())
+NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
 _VERBS = """
     beat became blasts broke came comes fell gave got held hit lost made plays ran said saw says spent took wants went
     won
