@@ -72,7 +72,10 @@ _TEXTS_AT_ONCE = 512
 _ONE_AT_A_TIME = threading.Lock()
 
 _END = re.compile(r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for))$")
-_BEGINNING = re.compile(r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S))", re.IGNORECASE)
+_BEGINNING = re.compile(
+    r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S)|(?:anti|ex|pro)-(?=(?-i:[A-Z])(?!emit)))",
+    re.IGNORECASE,
+)
 _CUT = re.compile(r"\s(?:and|&|of|for)$")
 _REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
 _NATION_BEFORE = re.compile(r"(?<!\w)(UK|US|EU) $")
@@ -137,6 +140,7 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     first or last part of a person's full name counts as that person's name, and the beginning of a company's name as
     the company's ("Altria" of "Altria Group"), unless it is written like a place ("in Houston").
     """
+    found = _apart_by_and(texts, [_with_long_forms(text, own) for text, own in zip(texts, found, strict=True)])
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for text, own in zip(texts, found, strict=True):
         for one in own:
@@ -153,6 +157,37 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
         _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
         for text, own in zip(texts, found, strict=True)
     ]
+
+
+def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
+    """With the words before an abbreviation in brackets that have its letters as initials ("Royal Ships (RS)")."""
+    kept = list(own)
+    for one in own:
+        words = list(_WORD.finditer(text, 0, one.start)) if text.startswith(" (", one.start - 2) else []
+        short, large = text[one.start : one.end].lower(), ""
+        for word in reversed(words):
+            large = word[0][0].lower() + large if word[0][0].isupper() else large
+            if not short.endswith(large) or not (word[0][0].isupper() or word[0] in FUNCTION_WORDS):
+                break
+            if large == short and len(short) > 1 and word[0][0].isupper():
+                long = Mention(word.start(), one.start - 2, one.type)
+                kept = [other for other in kept if not _overlap(other, long)] + [long]
+                break
+    return sorted(kept)
+
+
+def _apart_by_and(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """With two mentions for one with an "and" between what the texts name, or end a name with, elsewhere too."""
+    surfaces = {text[one.start : one.end] for text, own in zip(texts, found, strict=True) for one in own}
+    known = surfaces | {surface.split()[-1] for surface in surfaces if " and " not in surface}
+
+    def parts(text: str, one: Mention) -> list[Mention]:
+        first, _, last = text[one.start : one.end].partition(" and ")
+        if {first, last} <= known:
+            return [one._replace(end=one.start + len(first)), one._replace(start=one.end - len(last))]
+        return [one]
+
+    return [[part for one in own for part in parts(text, one)] for text, own in zip(texts, found, strict=True)]
 
 
 def _is_ordinary(text: str, one: Mention, small: Collection[str]) -> bool:

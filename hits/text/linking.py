@@ -8,7 +8,8 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - of a PERSON a last or first name alone, or a name without its middle ("Bush", "Laura", "George Bush"), where it fits
   one full name and no other; one that stands before it comes first, and whoever bears a title before a full name
   stands there is somebody else ("President Bush" and then "Laura Bush");
-- an acronym and the name whose initials it has, where it fits one name and no other ("IMF");
+- an acronym and the name whose initials it has, where it fits one name and no other ("IMF"), and what stands in
+  brackets behind a name that has its letters in this order;
 - "the" and the last word of an organisation's or place's name, or the first word before "of" and the like, where it
   fits one name that stands before it and no other ("the Commission" after "European Commission");
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
@@ -41,9 +42,10 @@ from hits.text.words import FUNCTION_WORDS
 
 
 class Name(NamedTuple):
-    """A mention as a linker sees it; `before` is the title, or "the", before it in lower case, or empty.
+    """A mention as a linker sees it, with what stands before and after it, or empty texts.
 
-    `after` is the word after it, empty where another mention or a mark of punctuation comes first.
+    `before` is a title or "the" in lower case, or "(" where the mention stands in brackets right behind the one before
+    it. `after` is the next word, unless another mention begins with it.
     """
 
     surface: str
@@ -57,7 +59,7 @@ Linker = Callable[[Sequence[Name]], list[int | None]]
 
 _MEN = frozenset({"mr", "sir"})
 _WOMEN = frozenset({"mrs", "ms", "miss", "madam", "mme", "mlle", "lady", "dame", "queen", "princess"})
-_COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh"})
+_COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh", "fc", "afc"})
 _SMALL = frozenset({"of", "and", "for", "the", "in", "on", "to", "de", "la", "du", "&"})
 _GENERATION = frozenset({"jr", "sr", "ii", "iii"})
 _TWO_NAMES = """
@@ -72,6 +74,8 @@ _TWO_NAMES = """
     democrats = democrat = democratic party
     federal reserve = us federal reserve = federal reserve board = federal reserve bank = fed = us fed
     oscars = academy awards
+    olympics = olympic games = olympic
+    macintosh = mac
 """
 _SAME = {
     name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
@@ -103,7 +107,6 @@ _COUNTRY_OF = {
     for pair in " ".join(_ADJECTIVES.split()).split(", ")
     for country, adjective in [pair.split(" = ")]
 }
-_COUNTRIES = frozenset(_COUNTRY_OF.values())
 _OTHERS = """
     african american angolan arab armenian asian bahraini basque british cameroonian caribbean catalan chechen
     congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
@@ -131,9 +134,9 @@ _NO_HEADS = frozenset({"house"})
 _ADDED = """
     academy act airport assembly award awards book centre championship championships church club college commission
     committee council county court cup direct exchange festival films forum foundation games government hospital inquiry
-    league magazine marathon mobile movies museum music new news office one online open park parliament plus police
+    league magazine marathon mini mobile movies museum music new news office one online open park parliament plus police
     prison prize radio retail school show sport sports stadium studio studios television test theatre three trophy trust
-    tv two union university video website world africa america asia europe uk us usa
+    tv two union university video website world
 """
 _PARTS = frozenset(_ADDED.split())
 
@@ -201,6 +204,7 @@ class _Article:
             **self._beginnings(),
             **self._heads(),
             **_acronyms(mentions, self.keys, self.others),
+            **self._in_brackets(mentions),
         }
 
     def meant(self, at: int, one: Name) -> object:
@@ -256,7 +260,18 @@ class _Article:
             return False
         if self.first[key] < self.first[name]:
             return len(added) == 1 and added[0] in COMPANY_KINDS
-        return _PARTS.isdisjoint(added) and _COUNTRIES.isdisjoint(added)
+        return _PARTS.isdisjoint(added)
+
+    def _in_brackets(self, mentions: Sequence[Name]) -> dict[Key, Key]:
+        """What stands in brackets behind a name that has its letters in their order means that name."""
+        found: dict[Key, Key] = {}
+        for at, one in enumerate(mentions):
+            short, whole = self.keys[at], self.keys[at - 1]
+            if at and one.before == "(" and len(short) == 1 and short != whole and whole not in self.people:
+                letters = iter(mentions[at - 1].surface.lower())
+                if short[0][0] == whole[0][0] and all(letter in letters for letter in short[0]):
+                    found[short] = whole
+        return found
 
     def _heads(self) -> dict[Key, Key | None]:
         """What the last word of a longer name of the same type means; None where that cannot be told."""
@@ -273,7 +288,9 @@ class _Article:
             if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[one] == single[other] == ORG
         }
         numbered: dict[Key, Key | None] = {
-            name[:-1]: None for name in self.others if len(name) == 2 and name[1].isdigit() and name[:-1] in single
+            name[:-1]: None
+            for name in self.others
+            if len(name) == 2 and name[1].isdigit() and (name[:-1] in single or name[:-1] in self.people)
         }
         return (
             cut

@@ -223,10 +223,12 @@ def _linked(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], linker:
 
 
 def _names(text: str, own: Sequence[Mention]) -> Iterator[Name]:
-    starts = {one.start for one in own}
+    starts, ends = {one.start for one in own}, {one.end for one in own}
     for one in own:
+        in_brackets = text.startswith(" (", one.start - 2) and one.start - 2 in ends
+        before = "(" if in_brackets else word_before(text, one.start)
         after = "" if one.end + 1 in starts else word_after(text, one.end)
-        yield Name(text[one.start : one.end], one.type, word_before(text, one.start), after)
+        yield Name(text[one.start : one.end], one.type, before, after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ def test_mentions_are_trimmed_to_names():
     assert second == ["Angela Merkel", "Netherlands"]
 
 
+def test_names_are_found_in_words_that_begin_so():
+    assert found("They were called ex-Labour and anti-Nato people in Oslo.")[0] == ["Labour", "Nato", "Oslo"]
+
+
 def test_types_are_an_option_and_dates_are_none():
     text = "Angela Merkel spoke in Berlin on 3 May 2011."
     assert [one.type for one in next(mentions([text]))] == ["PERSON", "GPE"]
@@ -74,6 +78,21 @@ def test_a_name_has_one_type_and_is_marked_wherever_it_stands():
     given = [(0, "Dana Quist", "PERSON"), (1, "Quist", "GPE"), (0, "Lund Bakery", "ORG")]
     quist, bakery = ("Quist", "PERSON"), ("Lund Bakery", "ORG")
     assert marked(*texts, given=given) == [[("Dana Quist", "PERSON"), bakery], [quist], [bakery, quist], [bakery]]
+
+
+def test_the_long_form_before_an_abbreviation_in_brackets_is_a_name():
+    text = "They learn Quay Boat Language of Oars (QBLO), and some Rope (QBR) Talk."
+    given = [(0, "QBLO", "ORG"), (0, "Language", "LANGUAGE"), (0, "QBR", "ORG")]
+    assert marked(text, given=given) == [[("Quay Boat Language of Oars", "ORG"), ("QBLO", "ORG"), ("QBR", "ORG")]]
+
+
+def test_two_names_that_were_found_as_one_are_two_where_both_stand_elsewhere_too():
+    texts = ("Dana Quist met Ida Lund.", "Quist and Lund spoke.", "The firm Lund and Son did not.")
+    given = [
+        *[(0, "Dana Quist", "PERSON"), (0, "Ida Lund", "PERSON")],
+        *[(1, "Quist and Lund", "ORG"), (2, "Lund and Son", "ORG")],
+    ]
+    assert marked(*texts, given=given)[1:] == [[("Quist", "PERSON"), ("Lund", "PERSON")], [("Lund and Son", "ORG")]]
 
 
 def test_a_last_name_that_is_a_place_stays_one():

@@ -79,6 +79,20 @@ def test_an_acronym_of_two_names_is_linked_with_neither():
     assert linked(org("Quay Bakers Association"), org("Quiet Boats Agency"), org("QBA")) == []
 
 
+def test_what_stands_in_brackets_behind_a_name_is_linked_with_it_where_its_letters_come_in_this_order():
+    institute = org("Quay Institute for Deaf Bakers")
+    assert linked(institute, org("QID", "("), org("QID")) == [[institute[0], "QID", "QID"]]
+    assert linked(org("Quay Commission"), org("Quay Council"), org("QC", "("), org("QC")) == [
+        ["Quay Council", "QC", "QC"]
+    ]
+    assert linked(org("Quay & Oar Corp"), org("QOC", "("), org("QOC")) == [["Quay & Oar Corp", "QOC", "QOC"]]
+    assert linked(person("Ida Lund"), org("QBA", "(")) == []
+
+
+def test_a_club_is_the_place_that_it_is_called_by():
+    assert linked(org("Lund FC"), place("Lund"), place("Lund")) == [["Lund FC", "Lund", "Lund"]]
+
+
 def test_a_place_is_not_linked_with_a_longer_name_that_holds_it():
     assert linked(place("America"), ("North American", "NORP"), place("North America")) == []
 
@@ -123,7 +137,8 @@ def test_a_beginning_that_stands_first_is_linked_where_only_a_word_such_as_group
         (org("Quay Radio"), org("Quay")),
         (org("Quay Cup"), org("Quay")),
         (org("Quay 4"), org("Quay")),
-        (org("Quay Sweden"), org("Quay")),
+        (org("Quay Mini"), org("Quay")),
+        (org("Quay 4"), person("Quay"), person("Quay")),
         # Junk of a tagger, and two names with one beginning.
         (org("Quay to Haven"), org("Quay")),
         (org("Quay Energy"), org("Quay Foods"), org("Quay")),

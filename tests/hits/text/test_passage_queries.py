@@ -71,6 +71,18 @@ def test_a_nationality_before_a_common_noun_is_no_name():
     assert "Swedish" in marked("names_and_nationalities")[0]
 
 
+def test_an_abbreviation_in_brackets_is_the_name_before_it():
+    lead = [
+        "Angela Merkel met the Baltic Commission for Deaf Sailors (BCD) in Oslo near Bergen.",
+        "All went very well that day.",
+    ]
+    data = generate(
+        Parts([*lead, "Later that evening the BCD said that they had sung very old songs."], []), SMALL
+    ).data
+    (query,) = queries(data)
+    assert [data["text"][a:b] for a, b in query.answers] == ["Baltic Commission for Deaf Sailors", "BCD"]
+
+
 REST = "Later that day Merkel said the boats would be painted white and blue."
 
 
