@@ -71,7 +71,9 @@ _TEXTS_AT_ONCE = 512
 # A model's memory is given back after each batch, which only one thread may do at a time.
 _ONE_AT_A_TIME = threading.Lock()
 
-_END = re.compile(r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for))$")
+_END = re.compile(
+    r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for|MPs?|MEPs?|MSPs?))$"
+)
 _BEGINNING = re.compile(
     r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S)|(?:anti|ex|pro)-(?=(?-i:[A-Z])(?!emit)))",
     re.IGNORECASE,
@@ -86,8 +88,12 @@ _OFFICE_OF = re.compile(r"\b[Ss]ecretary (?:of|for) $")
 _CAPITAL = re.compile(r"[^\W\d_a-z]")
 _WORD = re.compile(r"(?<![\w'\u2019])\w+")
 _FIRST_NAME_BEFORE = re.compile(r"(?<![\w'\u2019-])([A-Z][a-z]+(?:-[A-Z][a-z]+)?) $")
-_LIKE_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)")
+_LIKE_PLACE = re.compile(
+    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)\b(?!['\u2019]s)"
+)
 _BEHIND = re.compile(r"(?<!\w)(\w+)\.? (?=([A-Z]\w*)(?! [A-Z]))")
+_NUMBER_BEFORE = re.compile(r"(?<![\w.,:/$\u00a3-])\d+ $")
+_NUMBER_AFTER = re.compile(r" \d+(?:\.\d)?(?![\w%-]|[.,]\d)")
 _SMALL_WORD = re.compile(r"(?<!\w)[a-z]\w+")
 _WORD_BEFORE = re.compile(r"(?<!\w)([A-Z]\w*)\.?[ -]$")
 _WORD_AFTER = re.compile(r"[ -][A-Z][a-z]")
@@ -141,6 +147,7 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     the company's ("Altria" of "Altria Group"), unless it is written like a place ("in Houston").
     """
     found = _apart_by_and(texts, [_with_long_forms(text, own) for text, own in zip(texts, found, strict=True)])
+    found = _with_numbers(texts, found)
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for text, own in zip(texts, found, strict=True):
         for one in own:
@@ -174,6 +181,31 @@ def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
                 kept = [other for other in kept if not _overlap(other, long)] + [long]
                 break
     return sorted(kept)
+
+
+def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """With the number before or after a name that stands beside each of its mentions, two or more ("50 Cent")."""
+    around: dict[str, list[tuple[str, str]]] = defaultdict(list)
+
+    def beside(text: str, one: Mention) -> tuple[str, str]:
+        before, after = (
+            _NUMBER_BEFORE.search(text, max(0, one.start - 12), one.start),
+            _NUMBER_AFTER.match(text, one.end),
+        )
+        return before[0] if before else "", after[0] if after else ""
+
+    for text, own in zip(texts, found, strict=True):
+        for one in own:
+            around[text[one.start : one.end]].append(beside(text, one))
+
+    def whole(text: str, one: Mention) -> Mention:
+        numbers = around[text[one.start : one.end]]
+        before, after = (
+            len(side[0]) if len(side) > 1 and len(set(side)) == 1 else 0 for side in zip(*numbers, strict=True)
+        )
+        return one._replace(start=one.start - before, end=one.end + after)
+
+    return [[whole(text, one) for one in own] for text, own in zip(texts, found, strict=True)]
 
 
 def _apart_by_and(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:

@@ -15,10 +15,10 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
+- a plural and its singular, of no people and places ("Baftas");
 - a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
 
-No name is a nationality before a common noun ("Swedish firms", "the Australian Open" where that was not found as a name
-itself): it means no one, unlike in "the Australian won".
+No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
@@ -114,17 +114,14 @@ _OTHERS = """
     tibetan tongan uruguayan uzbek welsh
 """
 NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
-_VERBS = """
-    beat became blasts broke came comes fell gave got held hit lost made plays ran said saw says spent took wants went
-    won
-"""
-_NO_NOUNS = FUNCTION_WORDS | frozenset(_VERBS.split())
+_NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
 _CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
 _JOINING = frozenset({"of", "for", "to", "and", "&"})
 ORG = "ORG"
+_WITH_PLURALS = frozenset({ORG, "NORP", "PRODUCT", "EVENT"})
 # Names of one word that may be cut short: "Yugansk" of "Yuganskneftegas".
 _LEAST_CUT = 5
 # "The House" is none of the names that end so.
@@ -156,11 +153,9 @@ def names(mentions: Sequence[Name]) -> list[int | None]:
 
 
 def _describes(one: Name) -> bool:
-    """A nationality before a noun; what ends in "ed" or "ly", or stands in a list, is none."""
-    after = one.after.lower()
-    is_noun = after and not after.endswith(("ed", "ly")) and after not in _NO_NOUNS
-    last = one.surface.lower().replace("-", " ").split(" ")[-1]
-    return bool(is_noun) and one.type != PERSON and last in NATIONALITIES
+    """A nationality before a noun, or behind "the"."""
+    is_nationality = one.type != PERSON and one.surface.lower().replace("-", " ").split(" ")[-1] in NATIONALITIES
+    return is_nationality and (one.before == "the" or one.after.lower() not in _NO_NOUNS)
 
 
 def names_and_nationalities(mentions: Sequence[Name]) -> list[int | None]:
@@ -171,7 +166,7 @@ def names_and_nationalities(mentions: Sequence[Name]) -> list[int | None]:
     countries = (_COUNTRY_OF.get(_NATIONALITY.sub("", one.surface).lower()) for one in mentions)
     return names(
         [
-            Name(country, "GPE") if country and one.type == "NORP" else one._replace(after="")
+            Name(country, "GPE") if country and one.type == "NORP" else one._replace(before="", after="")
             for one, country in zip(mentions, countries, strict=True)
         ]
     )
@@ -201,6 +196,7 @@ class _Article:
         for key in sorted(self.people, key=len, reverse=True):
             self.full_names[key] = self._full_name(key)
         self.whole_names: dict[Key, Key | None] = {
+            **self._plurals(),
             **self._beginnings(),
             **self._heads(),
             **_acronyms(mentions, self.keys, self.others),
@@ -234,6 +230,17 @@ class _Article:
         if not whole:
             return key
         return whole.pop() if len(whole) == 1 else None
+
+    def _plurals(self) -> dict[Key, Key]:
+        may_be = {
+            key[0]: own[0].type for key, own in self.others.items() if len(key) == 1 and key[0] not in NATIONALITIES
+        }
+        return {
+            (one + ending,): (one,)
+            for one, kind in may_be.items()
+            for ending in ("s", "es")
+            if kind in _WITH_PLURALS and may_be.get(one + ending) in _WITH_PLURALS
+        }
 
     def _beginnings(self) -> dict[Key, Key]:
         """What the beginning of an organisation's name means."""
@@ -308,7 +315,7 @@ class _Article:
 def _key(one: Name) -> Key:
     """The words that make two names equal."""
     words = _POINTS.sub("", entity_name(one.surface)).replace("\u2019", "'").replace("-", " ").split()
-    if one.type == PERSON:
+    if one.type == PERSON and " ".join(words) not in _SAME:
         while len(words) > 1 and words[0] in TITLES:
             words = words[1:]
         return tuple(words[:-1] if len(words) > 2 and words[-1] in _GENERATION else words)
@@ -341,7 +348,8 @@ def _acronyms(
     for key, own in others.items():
         if len(key) > 1:
             for initials in _initials(key, own[0].surface):
-                wholes[initials].add(key)
+                if initials not in key:
+                    wholes[initials].add(key)
     return {
         key: next(iter(wholes[key[0]]))
         for one, key in zip(mentions, keys, strict=True)

@@ -21,6 +21,7 @@ def test_mentions_are_trimmed_to_names():
 
 
 def test_names_are_found_in_words_that_begin_so():
+    assert found("Some Labour MPs met in Oslo.")[0] == ["Labour", "Oslo"]
     assert found("They were called ex-Labour and anti-Nato people in Oslo.")[0] == ["Labour", "Nato", "Oslo"]
 
 
@@ -93,6 +94,23 @@ def test_two_names_that_were_found_as_one_are_two_where_both_stand_elsewhere_too
         *[(1, "Quist and Lund", "ORG"), (2, "Lund and Son", "ORG")],
     ]
     assert marked(*texts, given=given)[1:] == [[("Quist", "PERSON"), ("Lund", "PERSON")], [("Lund and Son", "ORG")]]
+
+
+def test_a_number_that_always_stands_beside_a_name_is_part_of_it():
+    texts = ("The rapper 70 Lund sang.", "Fans of 70 Lund saw Boom 3.", "They play Boom 3 in Oslo, 24 of them.")
+    given = [
+        *[(0, "Lund", "PERSON"), (1, "Lund", "PERSON"), (1, "Boom", "PRODUCT"), (2, "Boom", "PRODUCT")],
+        (2, "Oslo", "GPE"),
+    ]
+    assert [[name for name, _ in own] for own in marked(*texts, given=given)] == [
+        *[["70 Lund"], ["70 Lund", "Boom 3"], ["Boom 3", "Oslo"]],
+    ]
+
+
+def test_what_belongs_to_a_person_is_at_no_place():
+    texts = ("Dana Quist baked.", "They met at Quist's house.")
+    done = marked(*texts, given=[(0, "Dana Quist", "PERSON"), (1, "Quist", "ORG")])
+    assert done[1] == [("Quist", "PERSON")]
 
 
 def test_a_last_name_that_is_a_place_stays_one():

@@ -61,13 +61,11 @@ def test_a_nationality_before_a_common_noun_is_no_name():
 
     def marked(linker):
         data = generate(Parts([*lead, told], []), Rule(least_tokens=10, linker=linker)).data
-        sentence = data["sentences"][-1]
-        found = [[of["text"][one["start"] : one["end"]] for one in of["mentions"]] for of in (data, sentence)]
-        return *found, sentence["dropped"]
+        return [
+            [of["text"][one["start"] : one["end"]] for one in of["mentions"]] for of in (data, data["sentences"][-1])
+        ]
 
-    passage, sentence, dropped = marked("names")
-    assert passage == ["Nora Svensson", "Angela Merkel", "Australian Open", "Oslo"]
-    assert (sentence, dropped) == (["Merkel", "Oslo", "Australian"], "no_antecedent")
+    assert marked("names") == [["Nora Svensson", "Angela Merkel", "Australian Open", "Oslo"], ["Merkel", "Oslo"]]
     assert "Swedish" in marked("names_and_nationalities")[0]
 
 
@@ -294,7 +292,7 @@ def yields(found):
 
 def test_the_yields_of_real_articles():
     assert yields(generated("articles", 12)) == (11, 301, 40, 57)
-    assert yields(generated("articles/abc-news.txt", 150)) == (108, 561, 78, 110)
+    assert yields(generated("articles/abc-news.txt", 150)) == (108, 561, 80, 116)
 
 
 def test_every_query_of_real_articles_is_as_the_paper_says():
