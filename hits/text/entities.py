@@ -80,16 +80,17 @@ _BEGINNING = re.compile(
 )
 _CUT = re.compile(r"\s(?:and|&|of|for)$")
 _REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
-_NATION_BEFORE = re.compile(r"(?<!\w)(UK|US|EU) $")
+_NATION_BEFORE = re.compile(r"(?<!\w)(?:UK|US|EU) $")
+_LIBERAL_BEFORE = re.compile(r"(?<!\w)Liberal $")
 _TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
 _BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
-_AFTER = re.compile(r"[ -](\w+)")
+_AFTER = re.compile(r"[)\]]?[ -](\w+)")
 _OFFICE_OF = re.compile(r"\b[Ss]ecretary (?:of|for) $")
 _CAPITAL = re.compile(r"[^\W\d_a-z]")
 _WORD = re.compile(r"(?<![\w'\u2019])\w+")
 _FIRST_NAME_BEFORE = re.compile(r"(?<![\w'\u2019-])([A-Z][a-z]+(?:-[A-Z][a-z]+)?) $")
 _LIKE_PLACE = re.compile(
-    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)\b(?!['\u2019]s)"
+    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)\b(?!['\u2019]s| [A-Z])"
 )
 _BEHIND = re.compile(r"(?<!\w)(\w+)\.? (?=([A-Z]\w*)(?! [A-Z]))")
 _NUMBER_BEFORE = re.compile(r"(?<![\w.,:/$\u00a3-])\d+ $")
@@ -159,7 +160,9 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
-    known = _Names({name: kind for name, kind in types.items() if len(name) > 2 and name.lower() not in small})
+    known = _Names(
+        {name: kind for name, kind in types.items() if name.isupper() or len(name) > 2 and name.lower() not in small}
+    )
     return [
         _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
         for text, own in zip(texts, found, strict=True)
@@ -348,11 +351,13 @@ def _tagger() -> Language:
 
 
 def _whole(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
-    """With the rest of a name that was cut behind "and" or the like, and with the "UK" right before an organisation."""
+    """With what a tagger cut: the rest behind "and", "UK" before an organisation, "Liberal" before Democrats."""
     if _CUT.search(text, start, end) and (rest := _REST.match(text, end)):
         end = rest.end()
     before = _NATION_BEFORE.search(text, max(0, start - 6), start) if kind == "ORG" else None
-    return (before.start(1) if before else start), end
+    if text.startswith("Democrat", start):
+        before = _LIBERAL_BEFORE.search(text, max(0, start - 9), start)
+    return (before.start() if before else start), end
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

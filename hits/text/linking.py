@@ -232,9 +232,7 @@ class _Article:
         return whole.pop() if len(whole) == 1 else None
 
     def _plurals(self) -> dict[Key, Key]:
-        may_be = {
-            key[0]: own[0].type for key, own in self.others.items() if len(key) == 1 and key[0] not in NATIONALITIES
-        }
+        may_be = {key[0]: own[0].type for key, own in self.others.items() if len(key) == 1}
         return {
             (one + ending,): (one,)
             for one, kind in may_be.items()
@@ -292,7 +290,7 @@ class _Article:
         cut: dict[Key, Key | None] = {
             one: None
             for one, other in pairwise(sorted(single))
-            if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[one] == single[other] == ORG
+            if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[other] == ORG
         }
         numbered: dict[Key, Key | None] = {
             name[:-1]: None

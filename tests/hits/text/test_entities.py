@@ -48,6 +48,7 @@ def test_a_text_that_is_no_sentence_costs_nothing():
 def test_names_that_the_tagger_cuts_are_made_whole():
     text = "The Corporation for Assigned Names and Numbers and the UK Independence Party met in Saint Kitts and Nevis."
     (own,) = found(text)
+    assert found("Then the Liberal Democrats in Oslo spoke.") == [["Liberal Democrats", "Oslo"]]
     assert "UK Independence Party" in own and not any(name.endswith((" and", " of", " for")) for name in own)
 
 
@@ -119,7 +120,7 @@ def test_a_last_name_that_is_a_place_stays_one():
 
 
 def test_what_begins_a_companys_name_is_the_company_and_no_person_or_region():
-    texts = ("Quay Airlines grew.", "Quay flies to Oslo.", "Quay said so.")
+    texts = ("Shares in Quay Airlines grew.", "Quay flies to Oslo.", "Quay said so.")
     for kind in ("PERSON", "LOC"):
         done = marked(*texts, given=[(0, "Quay Airlines", "ORG"), (1, "Quay", kind), (1, "Oslo", "GPE")])
         assert done == [[("Quay Airlines", "ORG")], [("Quay", "ORG"), ("Oslo", "GPE")], [("Quay", "ORG")]]
@@ -139,6 +140,10 @@ def test_a_place_or_person_after_whom_a_company_is_called_stays_one(second, kind
     name = "Dana Quay" if "Dana" in second else "Quay"
     given = [(0, "Quay Airlines", "ORG"), (1, name, kind), (2, "Quay", kind)]
     assert marked("Quay Airlines grew.", second, "Others saw Quay too.", given=given)[2] == [("Quay", kind)]
+
+
+def test_capitals_are_a_name_whatever_is_written_small():
+    assert marked("US boats came.", "Tell us of US boats.", given=[(0, "US", "GPE")])[1] == [("US", "GPE")]
 
 
 def test_what_may_be_part_of_a_longer_name_is_not_marked():
