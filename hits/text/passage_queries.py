@@ -316,9 +316,7 @@ class _Known:
     def __init__(self, data: Json, rule: Rule) -> None:
         self.rule = rule
         self.names = entity_names(data)
-        text = data["text"]
-        lines = (tokens_of(text[part.start : part.end], rule) for part in passage_parts(text))
-        self.ngrams = {gram for line in lines for gram in ngrams(line, rule.ngram)}
+        self.ngrams = passage_ngrams(data["text"], rule)
 
     def judged(self, sentence: Json) -> Json:
         own = [one if one["entity"] in self.names else {**one, "entity": None} for one in sentence["mentions"]]
@@ -342,6 +340,12 @@ class _Known:
 def ngrams(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
     """All runs of so many tokens; none for a size of 0."""
     return zip(*(tokens[at:] for at in range(size)), strict=False) if size else iter(())
+
+
+def passage_ngrams(text: str, rule: Rule) -> set[tuple[str, ...]]:
+    """Those of each line by itself."""
+    lines = (tokens_of(text[part.start : part.end], rule) for part in passage_parts(text))
+    return {gram for line in lines for gram in ngrams(line, rule.ngram)}
 
 
 def entity_names(data: Json) -> dict[int, frozenset[str]]:
