@@ -7,7 +7,9 @@ same; the largest group wins, and one of several largest is drawn.
 Where the paper leaves a choice:
 - One answer contains another if the words of the other stand in it one after the other: "stove" is in "the gas stove",
   and "car" is not in "the carpet".
-- Whatever says the same as a third answer is of its group, however far apart the two are.
+- Each two answers of a group say the same by themselves (complete linkage): "3 cups" is of the group of "3", and "two",
+  one edit from "3", is not. Groups join in the paper's order, those that contain one another first, then those fewer
+  edits apart; of equal ones those that become the largest group.
 - Edits count however short the answers: "cat" and "car" say the same by this rule, as "2 cups" and "3 cups" do.
 - A number is one word ("three" is "3", "1,000" is "1000", "2.5" stays whole); punctuation counts for nothing.
 - An answer of nothing but dropped words ("and", "the") keeps them; one without any word ("?!") is compared as it is.
@@ -18,7 +20,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -88,22 +90,38 @@ def _contains(longer: Sequence[str], shorter: Sequence[str]) -> bool:
 
 def same(one: str, other: str, by: Merging = PUBLISHED) -> bool:
     """Whether two answers say the same by themselves, without a third one between them."""
+    return _apart(one, other, by) <= by.edits
+
+
+def _apart(one: str, other: str, by: Merging) -> int:
+    """Edits between two answers, 0 where one contains the other; some number above `by.edits` for any more."""
     a, b = normal_form(one, by.dropped), normal_form(other, by.dropped)
     if _contains(a, b) or _contains(b, a):
-        return True
-    return Levenshtein.distance(" ".join(a), " ".join(b), score_cutoff=by.edits) <= by.edits
+        return 0
+    return Levenshtein.distance(" ".join(a), " ".join(b), score_cutoff=by.edits)
 
 
 def groups(answers: Sequence[str], by: Merging = PUBLISHED) -> tuple[tuple[str, ...], ...]:
     """The answers in groups that say the same, as `Selection` has them; their order makes no difference."""
-    ordered = sorted(answers)
-    of = list(range(len(ordered)))
-    for a, b in combinations(range(len(ordered)), 2):
-        if of[a] != of[b] and same(ordered[a], ordered[b], by):
-            joined, gone = sorted((of[a], of[b]))
-            of = [joined if group == gone else group for group in of]
-    found = [tuple(answer for answer, own in zip(ordered, of, strict=True) if own == group) for group in set(of)]
+    of_form: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for answer in sorted(answers):
+        form = normal_form(answer, by.dropped)
+        of_form[form] = (*of_form.get(form, ()), answer)
+    found = set(of_form.values())
+    while closest := min(_joinable(found, by), default=None):
+        *_, a, b = closest
+        found = found - {a, b} | {tuple(sorted(a + b))}
     return tuple(sorted(found, key=lambda group: (-len(group), group)))
+
+
+def _joinable(
+    found: Iterable[tuple[str, ...]], by: Merging
+) -> Iterator[tuple[int, int, tuple[str, ...], tuple[str, ...]]]:
+    """(the most edits between two of their answers, minus how many answers they hold, and the groups)."""
+    for a, b in combinations(sorted(found), 2):
+        apart = max(_apart(one, other, by) for one in a for other in b)
+        if apart <= by.edits:
+            yield apart, -len(a + b), a, b
 
 
 def representative(group: Sequence[str], by: Merging = PUBLISHED) -> str:

@@ -51,6 +51,12 @@ _OFFICES = """
     baroness duke duchess earl cardinal archbishop bishop father rev reverend imam ayatollah sheikh general gen admiral
     colonel col major captain capt lieutenant lt sergeant sgt private officer detective inspector coach dj
 """
+# What a company's name may end with, and is called without.
+_KINDS = """
+    airlines airways breweries communications company group holding holdings industries international lines microsystems
+    motor motors networks records resources stores systems technologies
+"""
+COMPANY_KINDS = frozenset(_KINDS.split())
 TITLES = COURTESY | frozenset(_OFFICES.split())
 
 # Capitals that name no one: offices, devices, measures, zones of time.
@@ -65,18 +71,30 @@ _TEXTS_AT_ONCE = 512
 # A model's memory is given back after each batch, which only one thread may do at a time.
 _ONE_AT_A_TIME = threading.Lock()
 
-_END = re.compile(r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for))$")
-_BEGINNING = re.compile(r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S))", re.IGNORECASE)
+_END = re.compile(
+    r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for|MPs?|MEPs?|MSPs?))$"
+)
+_BEGINNING = re.compile(
+    r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S)|(?:anti|ex|pro)-(?=(?-i:[A-Z])(?!emit)))",
+    re.IGNORECASE,
+)
 _CUT = re.compile(r"\s(?:and|&|of|for)$")
 _REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
-_NATION_BEFORE = re.compile(r"(?<!\w)(UK|US|EU) $")
+_NATION_BEFORE = re.compile(r"(?<!\w)(?:UK|US|EU) $")
+_LIBERAL_BEFORE = re.compile(r"(?<!\w)Liberal $")
 _TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
 _BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
+_AFTER = re.compile(r"[)\]]?[ -](\w+)")
 _OFFICE_OF = re.compile(r"\b[Ss]ecretary (?:of|for) $")
 _CAPITAL = re.compile(r"[^\W\d_a-z]")
 _WORD = re.compile(r"(?<![\w'\u2019])\w+")
 _FIRST_NAME_BEFORE = re.compile(r"(?<![\w'\u2019-])([A-Z][a-z]+(?:-[A-Z][a-z]+)?) $")
-_LIKE_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)")
+_LIKE_PLACE = re.compile(
+    r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)\b(?!['\u2019]s| [A-Z])"
+)
+_BEHIND = re.compile(r"(?<!\w)(\w+)\.? (?=([A-Z]\w*)(?! [A-Z]))")
+_NUMBER_BEFORE = re.compile(r"(?<![\w.,:/$\u00a3-])\d+ $")
+_NUMBER_AFTER = re.compile(r" \d+(?:\.\d)?(?![\w%-]|[.,]\d)")
 _SMALL_WORD = re.compile(r"(?<!\w)[a-z]\w+")
 _WORD_BEFORE = re.compile(r"(?<!\w)([A-Z]\w*)\.?[ -]$")
 _WORD_AFTER = re.compile(r"[ -][A-Z][a-z]")
@@ -115,14 +133,22 @@ def word_before(text: str, start: int) -> str:
     return word if word == "the" or word in TITLES else ""
 
 
+def word_after(text: str, end: int) -> str:
+    """The word after a space or hyphen; otherwise empty."""
+    found = _AFTER.match(text, end)
+    return found[1] if found else ""
+
+
 def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
     """The mentions of one article's texts (its sentences, say), so that a name is one everywhere in it.
 
     A tagger overlooks a name here and there, and takes it for a place there and for a person here. So each name gets
     the type that most of its mentions have, and is marked wherever else it stands alone in the same spelling. The
-    first or last part of a person's full name counts as that person's name, unless it is written like a place ("in
-    Houston").
+    first or last part of a person's full name counts as that person's name, and the beginning of a company's name as
+    the company's ("Altria" of "Altria Group"), unless it is written like a place ("in Houston").
     """
+    found = _apart_by_and(texts, [_with_long_forms(text, own) for text, own in zip(texts, found, strict=True)])
+    found = _with_numbers(texts, found)
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for text, own in zip(texts, found, strict=True):
         for one in own:
@@ -130,15 +156,73 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types = {surface: vote.most_common(1)[0][0] for surface, vote in votes.items()}
     types |= {surface: PERSON for surface in types if types.get(_without_first(surface)) == PERSON}
     places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
-    places -= {name for name in places if types[name] == PERSON}
-    types |= dict.fromkeys(_parts_of_names(types) - places, PERSON)
+    people = _parts_of_names(types) - {name for name in places if types[name] != PERSON}
+    types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
-    known = _Names({name: kind for name, kind in types.items() if len(name) > 2 and name.lower() not in small})
+    known = _Names(
+        {name: kind for name, kind in types.items() if name.isupper() or len(name) > 2 and name.lower() not in small}
+    )
     return [
         _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
         for text, own in zip(texts, found, strict=True)
     ]
+
+
+def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
+    """With the words before an abbreviation in brackets that have its letters as initials ("Royal Ships (RS)")."""
+    kept = list(own)
+    for one in own:
+        words = list(_WORD.finditer(text, 0, one.start)) if text.startswith(" (", one.start - 2) else []
+        short, large = text[one.start : one.end].lower(), ""
+        for word in reversed(words):
+            large = word[0][0].lower() + large if word[0][0].isupper() else large
+            if not short.endswith(large) or not (word[0][0].isupper() or word[0] in FUNCTION_WORDS):
+                break
+            if large == short and len(short) > 1 and word[0][0].isupper():
+                long = Mention(word.start(), one.start - 2, one.type)
+                kept = [other for other in kept if not _overlap(other, long)] + [long]
+                break
+    return sorted(kept)
+
+
+def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """With the number before or after a name that stands beside each of its mentions, two or more ("50 Cent")."""
+    around: dict[str, list[tuple[str, str]]] = defaultdict(list)
+
+    def beside(text: str, one: Mention) -> tuple[str, str]:
+        before, after = (
+            _NUMBER_BEFORE.search(text, max(0, one.start - 12), one.start),
+            _NUMBER_AFTER.match(text, one.end),
+        )
+        return before[0] if before else "", after[0] if after else ""
+
+    for text, own in zip(texts, found, strict=True):
+        for one in own:
+            around[text[one.start : one.end]].append(beside(text, one))
+
+    def whole(text: str, one: Mention) -> Mention:
+        numbers = around[text[one.start : one.end]]
+        before, after = (
+            len(side[0]) if len(side) > 1 and len(set(side)) == 1 else 0 for side in zip(*numbers, strict=True)
+        )
+        return one._replace(start=one.start - before, end=one.end + after)
+
+    return [[whole(text, one) for one in own] for text, own in zip(texts, found, strict=True)]
+
+
+def _apart_by_and(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """With two mentions for one with an "and" between what the texts name, or end a name with, elsewhere too."""
+    surfaces = {text[one.start : one.end] for text, own in zip(texts, found, strict=True) for one in own}
+    known = surfaces | {surface.split()[-1] for surface in surfaces if " and " not in surface}
+
+    def parts(text: str, one: Mention) -> list[Mention]:
+        first, _, last = text[one.start : one.end].partition(" and ")
+        if {first, last} <= known:
+            return [one._replace(end=one.start + len(first)), one._replace(start=one.end - len(last))]
+        return [one]
+
+    return [[part for one in own for part in parts(text, one)] for text, own in zip(texts, found, strict=True)]
 
 
 def _is_ordinary(text: str, one: Mention, small: Collection[str]) -> bool:
@@ -158,6 +242,16 @@ def _parts_of_names(types: Mapping[str, str]) -> set[str]:
     full = (surface.split() for surface, name in types.items() if name == PERSON)
     parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1])}
     return {part for part in parts if len(part) > 2 and part[0].isupper()}
+
+
+def _short_companies(texts: Sequence[str], types: Mapping[str, str]) -> set[str]:
+    """Beginnings of companies' names that are no nation's, and never stand alone behind "the" or a title."""
+    full = (surface.split() for surface, kind in types.items() if kind == "ORG")
+    longer = (words for words in full if words[-1].lower() in COMPANY_KINDS)
+    short = {" ".join(words[:end]) for words in longer for end in range(1, len(words))}
+    named = {name for name in short if (types[name] not in _NATIONS if name in types else name.isupper())}
+    behind = (match for text in texts for match in _BEHIND.finditer(text))
+    return named - {match[2] for match in behind if match[1].lower() in {"the", *TITLES}}
 
 
 class _Names:
@@ -257,11 +351,13 @@ def _tagger() -> Language:
 
 
 def _whole(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
-    """With the rest of a name that was cut behind "and" or the like, and with the "UK" right before an organisation."""
+    """With what a tagger cut: the rest behind "and", "UK" before an organisation, "Liberal" before Democrats."""
     if _CUT.search(text, start, end) and (rest := _REST.match(text, end)):
         end = rest.end()
     before = _NATION_BEFORE.search(text, max(0, start - 6), start) if kind == "ORG" else None
-    return (before.start(1) if before else start), end
+    if text.startswith("Democrat", start):
+        before = _LIBERAL_BEFORE.search(text, max(0, start - 9), start)
+    return (before.start() if before else start), end
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

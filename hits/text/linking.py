@@ -8,10 +8,17 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - of a PERSON a last or first name alone, or a name without its middle ("Bush", "Laura", "George Bush"), where it fits
   one full name and no other; one that stands before it comes first, and whoever bears a title before a full name
   stands there is somebody else ("President Bush" and then "Laura Bush");
-- an acronym and the name whose initials it has, where it fits one name and no other ("IMF");
+- an acronym and the name whose initials it has, where it fits one name and no other ("IMF"), and what stands in
+  brackets behind a name that has its letters in this order;
 - "the" and the last word of an organisation's or place's name, or the first word before "of" and the like, where it
   fits one name that stands before it and no other ("the Commission" after "European Commission");
+- the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
+  word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
+  not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
+- a plural and its singular, of no people and places ("Baftas");
 - a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
+
+No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
@@ -29,24 +36,30 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hits.text.entities import PERSON, TITLES
+from hits.text.entities import COMPANY_KINDS, PERSON, TITLES
 from hits.text.passages import entity_name
+from hits.text.words import FUNCTION_WORDS
 
 
 class Name(NamedTuple):
-    """A mention as a linker sees it; `before` is the title, or "the", before it in lower case, or empty."""
+    """A mention as a linker sees it, with what stands before and after it, or empty texts.
+
+    `before` is a title or "the" in lower case, or "(" where the mention stands in brackets right behind the one before
+    it. `after` is the next word, unless another mention begins with it.
+    """
 
     surface: str
     type: str
     before: str = ""
+    after: str = ""
 
 
-Linker = Callable[[Sequence[Name]], list[int]]
-"""A number for each mention of an article, in its order; mentions with one number mean the same."""
+Linker = Callable[[Sequence[Name]], list[int | None]]
+"""A number for each mention of an article in order; mentions with one number mean the same, and None is no name."""
 
 _MEN = frozenset({"mr", "sir"})
 _WOMEN = frozenset({"mrs", "ms", "miss", "madam", "mme", "mlle", "lady", "dame", "queen", "princess"})
-_COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh"})
+_COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh", "fc", "afc"})
 _SMALL = frozenset({"of", "and", "for", "the", "in", "on", "to", "de", "la", "du", "&"})
 _GENERATION = frozenset({"jr", "sr", "ii", "iii"})
 _TWO_NAMES = """
@@ -59,7 +72,10 @@ _TWO_NAMES = """
     liberal democrats = liberal democrat = lib dems = lib dem
     republicans = republican = republican party
     democrats = democrat = democratic party
+    federal reserve = us federal reserve = federal reserve board = federal reserve bank = fed = us fed
     oscars = academy awards
+    olympics = olympic games = olympic
+    macintosh = mac
 """
 _SAME = {
     name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
@@ -91,31 +107,58 @@ _COUNTRY_OF = {
     for pair in " ".join(_ADJECTIVES.split()).split(", ")
     for country, adjective in [pair.split(" = ")]
 }
+_OTHERS = """
+    african american angolan arab armenian asian bahraini basque british cameroonian caribbean catalan chechen
+    congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
+    liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
+    tibetan tongan uruguayan uzbek welsh
+"""
+NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
+_NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
+_CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
 _JOINING = frozenset({"of", "for", "to", "and", "&"})
 ORG = "ORG"
+_WITH_PLURALS = frozenset({ORG, "NORP", "PRODUCT", "EVENT"})
 # Names of one word that may be cut short: "Yugansk" of "Yuganskneftegas".
 _LEAST_CUT = 5
 # "The House" is none of the names that end so.
 _NO_HEADS = frozenset({"house"})
 
+# What these add to a name makes it the name of something else.
+_ADDED = """
+    academy act airport assembly award awards book centre championship championships church club college commission
+    committee council county court cup direct exchange festival films forum foundation games government hospital inquiry
+    league magazine marathon mini mobile movies museum music new news office one online open park parliament plus police
+    prison prize radio retail school show sport sports stadium studio studios television test theatre three trophy trust
+    tv two union university video website world
+"""
+_PARTS = frozenset(_ADDED.split())
+
 Key = tuple[str, ...]
 
 
-def names(mentions: Sequence[Name]) -> list[int]:
+def names(mentions: Sequence[Name]) -> list[int | None]:
     """The default linker; see the module."""
-    article = _Article(mentions)
+    named = [at for at, one in enumerate(mentions) if not _describes(one)]
+    article = _Article([mentions[at] for at in named])
     numbers: dict[object, int] = {}
-    found = []
-    for at, one in enumerate(mentions):
-        meant = article.meant(at, one)
-        found.append(numbers.setdefault(("alone", at) if meant is None else meant, len(numbers)))
+    found: list[int | None] = [None] * len(mentions)
+    for number, at in enumerate(named):
+        meant = article.meant(number, mentions[at])
+        found[at] = numbers.setdefault(("alone", at) if meant is None else meant, len(numbers))
     return found
 
 
-def names_and_nationalities(mentions: Sequence[Name]) -> list[int]:
+def _describes(one: Name) -> bool:
+    """A nationality before a noun, or behind "the"."""
+    is_nationality = one.type != PERSON and one.surface.lower().replace("-", " ").split(" ")[-1] in NATIONALITIES
+    return is_nationality and (one.before == "the" or one.after.lower() not in _NO_NOUNS)
+
+
+def names_and_nationalities(mentions: Sequence[Name]) -> list[int | None]:
     """As `names`, and the adjective of a country means the country, as in ReCoRD's references ("Iraqi" and "Iraq").
 
     Whoever is called by it ("the Australian won") then counts as the country too, which is why this is not the default.
@@ -123,7 +166,7 @@ def names_and_nationalities(mentions: Sequence[Name]) -> list[int]:
     countries = (_COUNTRY_OF.get(_NATIONALITY.sub("", one.surface).lower()) for one in mentions)
     return names(
         [
-            Name(country, "GPE") if country and one.type == "NORP" else one
+            Name(country, "GPE") if country and one.type == "NORP" else one._replace(before="", after="")
             for one, country in zip(mentions, countries, strict=True)
         ]
     )
@@ -153,8 +196,11 @@ class _Article:
         for key in sorted(self.people, key=len, reverse=True):
             self.full_names[key] = self._full_name(key)
         self.whole_names: dict[Key, Key | None] = {
+            **self._plurals(),
+            **self._beginnings(),
             **self._heads(),
             **_acronyms(mentions, self.keys, self.others),
+            **self._in_brackets(mentions),
         }
 
     def meant(self, at: int, one: Name) -> object:
@@ -185,6 +231,53 @@ class _Article:
             return key
         return whole.pop() if len(whole) == 1 else None
 
+    def _plurals(self) -> dict[Key, Key]:
+        may_be = {key[0]: own[0].type for key, own in self.others.items() if len(key) == 1}
+        return {
+            (one + ending,): (one,)
+            for one, kind in may_be.items()
+            for ending in ("s", "es")
+            if kind in _WITH_PLURALS and may_be.get(one + ending) in _WITH_PLURALS
+        }
+
+    def _beginnings(self) -> dict[Key, Key]:
+        """What the beginning of an organisation's name means."""
+        companies = {
+            key: own[0].surface
+            for key, own in self.others.items()
+            if own[0].type == ORG and key not in self.people and " ".join(key) not in _SAME.values()
+        }
+        longer: dict[str, list[Key]] = defaultdict(list)
+        for name, surface in companies.items():
+            if _CAPITALS.fullmatch(surface):
+                longer[name[0]].append(name)
+        found = {}
+        for key in (key for key in companies if key and key[0] not in NATIONALITIES):
+            names = [name for name in longer[key[0]] if _begins(key, name)]
+            longest = max(names, key=len, default=key)
+            if all(name == longest or _begins(name, longest) for name in names) and self._is_short_for(key, longest):
+                found[key] = longest
+        return found
+
+    def _is_short_for(self, key: Key, name: Key) -> bool:
+        added = name[len(key) :]
+        if not added:
+            return False
+        if self.first[key] < self.first[name]:
+            return len(added) == 1 and added[0] in COMPANY_KINDS
+        return _PARTS.isdisjoint(added)
+
+    def _in_brackets(self, mentions: Sequence[Name]) -> dict[Key, Key]:
+        """What stands in brackets behind a name that has its letters in their order means that name."""
+        found: dict[Key, Key] = {}
+        for at, one in enumerate(mentions):
+            short, whole = self.keys[at], self.keys[at - 1]
+            if at and one.before == "(" and len(short) == 1 and short != whole and whole not in self.people:
+                letters = iter(mentions[at - 1].surface.lower())
+                if short[0][0] == whole[0][0] and all(letter in letters for letter in short[0]):
+                    found[short] = whole
+        return found
+
     def _heads(self) -> dict[Key, Key | None]:
         """What the last word of a longer name of the same type means; None where that cannot be told."""
         longer: dict[tuple[str, str], set[Key]] = defaultdict(set)
@@ -197,10 +290,12 @@ class _Article:
         cut: dict[Key, Key | None] = {
             one: None
             for one, other in pairwise(sorted(single))
-            if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[one] == single[other] == ORG
+            if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[other] == ORG
         }
         numbered: dict[Key, Key | None] = {
-            name[:-1]: None for name in self.others if len(name) == 2 and name[1].isdigit() and name[:-1] in single
+            name[:-1]: None
+            for name in self.others
+            if len(name) == 2 and name[1].isdigit() and (name[:-1] in single or name[:-1] in self.people)
         }
         return (
             cut
@@ -218,13 +313,17 @@ class _Article:
 def _key(one: Name) -> Key:
     """The words that make two names equal."""
     words = _POINTS.sub("", entity_name(one.surface)).replace("\u2019", "'").replace("-", " ").split()
-    if one.type == PERSON:
+    if one.type == PERSON and " ".join(words) not in _SAME:
         while len(words) > 1 and words[0] in TITLES:
             words = words[1:]
         return tuple(words[:-1] if len(words) > 2 and words[-1] in _GENERATION else words)
     words = words[1:] if len(words) > 1 and words[0] == "the" else words
     words = words[:-1] if len(words) > 1 and words[-1] in _COMPANY else words
     return tuple(_SAME.get(" ".join(words), " ".join(words)).split())
+
+
+def _begins(key: Key, name: Key) -> bool:
+    return len(key) < len(name) and name[: len(key)] == key
 
 
 def _gender(one: Name) -> set[str]:
@@ -247,7 +346,8 @@ def _acronyms(
     for key, own in others.items():
         if len(key) > 1:
             for initials in _initials(key, own[0].surface):
-                wholes[initials].add(key)
+                if initials not in key:
+                    wholes[initials].add(key)
     return {
         key: next(iter(wholes[key[0]]))
         for one, key in zip(mentions, keys, strict=True)

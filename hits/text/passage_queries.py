@@ -35,7 +35,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from hits.text.entities import DEFAULT_TYPES, Mention, check_types, consistent, mentions, word_before
+from hits.text.entities import DEFAULT_TYPES, Mention, check_types, consistent, mentions, word_after, word_before
 from hits.text.linking import LINKERS, Linker, Name
 from hits.text.passages import MARKER, passage_parts
 from hits.text.sentences import Sentence, sentences
@@ -208,16 +208,27 @@ def _generated(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], rule
 
 
 def _linked(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], linker: Linker) -> list[list[_Told]]:
-    """The sentences of each line, with a number of its entity for each mention."""
+    """The sentences of each line, with a number of its entity for each mention that is a name."""
     texts = [one for line in lines for one in line.sentences]
-    names = [
-        Name(one.text[mention.start : mention.end], mention.type, word_before(one.text, mention.start))
-        for one, own in zip(texts, tagged, strict=True)
-        for mention in own
-    ]
+    names = [name for one, own in zip(texts, tagged, strict=True) for name in _names(one.text, own)]
     numbers = iter(linker(names))
-    told = iter([_Told(one, [(each, next(numbers)) for each in own]) for one, own in zip(texts, tagged, strict=True)])
+    told = iter(
+        _Told(
+            one,
+            [(each, number) for each, number in zip(own, islice(numbers, len(own)), strict=True) if number is not None],
+        )
+        for one, own in zip(texts, tagged, strict=True)
+    )
     return [list(islice(told, len(line.sentences))) for line in lines]
+
+
+def _names(text: str, own: Sequence[Mention]) -> Iterator[Name]:
+    starts, ends = {one.start for one in own}, {one.end for one in own}
+    for one in own:
+        in_brackets = text.startswith(" (", one.start - 2) and one.start - 2 in ends
+        before = "(" if in_brackets else word_before(text, one.start)
+        after = "" if one.end + 1 in starts else word_after(text, one.end)
+        yield Name(text[one.start : one.end], one.type, before, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +316,7 @@ class _Known:
     def __init__(self, data: Json, rule: Rule) -> None:
         self.rule = rule
         self.names = entity_names(data)
-        text = data["text"]
-        lines = (tokens_of(text[part.start : part.end], rule) for part in passage_parts(text))
-        self.ngrams = {gram for line in lines for gram in ngrams(line, rule.ngram)}
+        self.ngrams = passage_ngrams(data["text"], rule)
 
     def judged(self, sentence: Json) -> Json:
         own = [one if one["entity"] in self.names else {**one, "entity": None} for one in sentence["mentions"]]
@@ -331,6 +340,12 @@ class _Known:
 def ngrams(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
     """All runs of so many tokens; none for a size of 0."""
     return zip(*(tokens[at:] for at in range(size)), strict=False) if size else iter(())
+
+
+def passage_ngrams(text: str, rule: Rule) -> set[tuple[str, ...]]:
+    """Those of each line by itself."""
+    lines = (tokens_of(text[part.start : part.end], rule) for part in passage_parts(text))
+    return {gram for line in lines for gram in ngrams(line, rule.ngram)}
 
 
 def entity_names(data: Json) -> dict[int, frozenset[str]]:

@@ -198,7 +198,7 @@ def _cut_off(head: Token) -> list[Token]:
 
 
 def _means_narrator(head: Token) -> bool:
-    if head.lower_ in _NARRATOR:
+    if head.lower_ in _NARRATOR and head.text != "US":
         return True
     if any(child.dep_ == "conj" and _means_narrator(child) for child in head.children):
         return True

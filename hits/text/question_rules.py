@@ -8,7 +8,7 @@ story in any other way than as "they". The paper lists no verbs and only some of
 - Letters are compared without case, width and unseen characters; any kind of apostrophe is one. The first word is the
   first that holds a letter, whatever quotation mark, number or blank stands before it.
 - Words inside quotation marks count as well: who reads the question alone cannot tell whose words they are.
-- "US" is "us": no rule knows the country from the people. "The United States" is taken.
+- "US" means the country, and is taken, after "the" ("in the us") and in a text that also has small letters.
 
 `static/task/question_rules.js` says the same while a worker types; a test holds them together.
 """
@@ -42,6 +42,8 @@ NARRATOR_WORDS = tuple(_NARRATOR.split())
 _APOSTROPHES = str.maketrans(dict.fromkeys("`\u00b4\u02bb\u02bc\u2018\u201b\u2032\uff07", "'"))
 _UNSEEN = regex.compile(r"\p{Cf}")
 _LETTER = regex.compile(r"\p{L}")
+_THE_COUNTRY = regex.compile(r"(?<![\p{L}\p{M}\p{N}])the +us(?![\p{L}\p{M}\p{N}])", regex.IGNORECASE)
+_COUNTRY = regex.compile(r"(?<![\p{L}\p{M}\p{N}])US(?![\p{L}\p{M}\p{N}])")
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,17 @@ class Rules:
 
 def question_words(text: str) -> list[str]:
     """The words in order, in lower case, one kind of apostrophe and ordinary width."""
-    seen = _UNSEEN.sub("", text).translate(_APOSTROPHES)
-    return words(unicodedata.normalize("NFKC", seen))
+    return words(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", _UNSEEN.sub("", text).translate(_APOSTROPHES))
+
+
+def _without_country(text: str) -> str:
+    """The text without "the US"; where not all of it is in capitals, without any "US"."""
+    plain: str = _THE_COUNTRY.sub(" ", _plain(text))
+    return plain if plain == plain.upper() else str(_COUNTRY.sub(" ", plain))
 
 
 def asked(text: str) -> str:
@@ -80,7 +91,7 @@ def faults(text: str, place: str = "The question", rules: Rules | None = None) -
         _("%(place)s has %(words)s. Ask in at least %(least)s.", place=place, words=_words(len(found)), least=least)
         if len(found) < rules.fewest_words
         else "",
-        _narrator_fault(place, found, rules.narrator),
+        _narrator_fault(place, question_words(_without_country(text)), rules.narrator),
         too_long(place, len(text), rules.longest) if len(text) > rules.longest else "",
     ]
     return [fault for fault in told if fault]

@@ -4,9 +4,20 @@
 window.questionRules = (function () {
   const SHOWN = 3, SHOWN_LONGEST = 20, LETTER = /\p{L}/u;
   const UNSEEN = /\p{Cf}/gu, APOSTROPHES = /[`\u00b4\u02bb\u02bc\u2018\u201b\u2032\uff07]/g;
+  const THE_COUNTRY = /(?<![\p{L}\p{M}\p{N}])the +us(?![\p{L}\p{M}\p{N}])/giu;
+  const COUNTRY = /(?<![\p{L}\p{M}\p{N}])US(?![\p{L}\p{M}\p{N}])/gu;
+
+  function plain(text) {
+    return text.replace(UNSEEN, "").replace(APOSTROPHES, "'").normalize("NFKC");
+  }
 
   function questionWords(text) {
-    return words(text.replace(UNSEEN, "").replace(APOSTROPHES, "'").normalize("NFKC"));
+    return words(plain(text));
+  }
+
+  function withoutCountry(text) {
+    const rest = plain(text).replace(THE_COUNTRY, " ");
+    return rest === rest.toUpperCase() ? rest : rest.replace(COUNTRY, " ");
   }
 
   function asked(text) {
@@ -22,7 +33,7 @@ window.questionRules = (function () {
     const told = [
       openingFault(place, found, rules.openings),
       found.length < rules.fewest_words ? phrase(short, { place, words: counted(found.length), least }) : "",
-      narratorFault(place, found, rules.narrator),
+      narratorFault(place, questionWords(withoutCountry(text)), rules.narrator),
       length > rules.longest ? phrase(long, { place, length: figure(length), most: rules.longest }) : "",
     ];
     return told.filter(Boolean);

@@ -38,6 +38,7 @@ from hits.recipes.record.splitting import (
 )
 from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ToldItem
 from hits.text.artefacts import Example
+from hits.text.passage_queries import Rule, ngrams, passage_ngrams, tokens_of
 from hits.text.squad import macro
 from hits.text.statistics import split_statistics
 
@@ -81,7 +82,7 @@ def release_of(
         counts={name: part.items for name, part in parts.items()},
         left_out=left_out,
         statistics=statistics,
-        notes=division.notes,
+        notes=(*division.notes, *_note_of_shared_words(parts.values())),
         check=partial(check, {name: partial(_examples, part) for name, part in parts.items()}),
         tables={"queries": {name: f"{name}.parquet" for name, part in parts.items() if part.items}},
         told=dict.fromkeys((VALIDATE, REVALIDATE, HUMAN), partial(_told, parts)),
@@ -99,6 +100,20 @@ def _ordered(chain: Iterable[ChainItem]) -> Iterator[ChainItem]:
             )
         last = here
         yield item
+
+
+def _note_of_shared_words(parts: Iterable[Iterable[record.Document]]) -> Iterator[str]:
+    """What a stricter count than the one by which sentences were dropped (R1) would have dropped too."""
+    rule, shared, queries = Rule(tokens="words"), 0, 0
+    for document in (one for part in parts for one in part):
+        known = passage_ngrams(document.text, rule)
+        queries += len(document.queries)
+        shared += sum(not known.isdisjoint(ngrams(tokens_of(one.query, rule), rule.ngram)) for one in document.queries)
+    if queries:
+        yield (
+            f"{shared:,} of {queries:,} queries ({100 * shared / queries:.1f} %) share three words in a row with their "
+            "passage, in lower case and without punctuation. The option tokens says how sentences were compared."
+        )
 
 
 class _Part:

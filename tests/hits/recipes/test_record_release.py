@@ -74,6 +74,17 @@ def test_what_was_imported_is_released_as_it_came():
     assert content.statistics["overall"]["unique_passages"] == 2
 
 
+def test_the_card_says_how_many_queries_share_three_words_in_a_row_with_their_passage():
+    given = document(1, queries=2)
+    given["qas"][0]["query"] = "They say that ADA NOOR met, @placeholder."
+    # Three words of two lines, or across the gap, are none in a row.
+    given["qas"][1]["query"] = "Bo Lind Noor wins, and Ada Noor @placeholder Bo."
+    notes = ordered_release(chain(imported(file_of(given)), "train", "validate"), seed=1).notes
+    (told,) = (note for note in notes if "three words in a row" in note)
+    assert told.startswith("1 of 2 queries (50.0 %) share three words in a row with their passage")
+    assert not any("in a row" in note for note in ordered_release([], seed=1).notes)
+
+
 def test_numbered_examples_keep_their_numbers():
     given = document(1)
     given["idx"], given["qas"][0]["idx"] = 5, 6
@@ -228,4 +239,4 @@ def test_the_ratio_of_origins_and_the_size_of_dev_are_options():
     items += [ChainItem(i.document_key, i.key, "crawled", *list(vars(i).values())[3:]) for i in crawled]
     content = ordered_release(items, seed=1, options={"public_parts": 1, "crawled_parts": 1, "dev_share": 0.25})
     assert content.counts == {"train": 0, "dev": 5, "test": 15}
-    assert content.notes == ("Dev and test hold 10 public and 10 crawled queries (wanted 1:1).",)
+    assert content.notes[:1] == ("Dev and test hold 10 public and 10 crawled queries (wanted 1:1).",)

@@ -20,6 +20,11 @@ def test_mentions_are_trimmed_to_names():
     assert second == ["Angela Merkel", "Netherlands"]
 
 
+def test_names_are_found_in_words_that_begin_so():
+    assert found("Some Labour MPs met in Oslo.")[0] == ["Labour", "Oslo"]
+    assert found("They were called ex-Labour and anti-Nato people in Oslo.")[0] == ["Labour", "Nato", "Oslo"]
+
+
 def test_types_are_an_option_and_dates_are_none():
     text = "Angela Merkel spoke in Berlin on 3 May 2011."
     assert [one.type for one in next(mentions([text]))] == ["PERSON", "GPE"]
@@ -43,6 +48,7 @@ def test_a_text_that_is_no_sentence_costs_nothing():
 def test_names_that_the_tagger_cuts_are_made_whole():
     text = "The Corporation for Assigned Names and Numbers and the UK Independence Party met in Saint Kitts and Nevis."
     (own,) = found(text)
+    assert found("Then the Liberal Democrats in Oslo spoke.") == [["Liberal Democrats", "Oslo"]]
     assert "UK Independence Party" in own and not any(name.endswith((" and", " of", " for")) for name in own)
 
 
@@ -76,9 +82,68 @@ def test_a_name_has_one_type_and_is_marked_wherever_it_stands():
     assert marked(*texts, given=given) == [[("Dana Quist", "PERSON"), bakery], [quist], [bakery, quist], [bakery]]
 
 
+def test_the_long_form_before_an_abbreviation_in_brackets_is_a_name():
+    text = "They learn Quay Boat Language of Oars (QBLO), and some Rope (QBR) Talk."
+    given = [(0, "QBLO", "ORG"), (0, "Language", "LANGUAGE"), (0, "QBR", "ORG")]
+    assert marked(text, given=given) == [[("Quay Boat Language of Oars", "ORG"), ("QBLO", "ORG"), ("QBR", "ORG")]]
+
+
+def test_two_names_that_were_found_as_one_are_two_where_both_stand_elsewhere_too():
+    texts = ("Dana Quist met Ida Lund.", "Quist and Lund spoke.", "The firm Lund and Son did not.")
+    given = [
+        *[(0, "Dana Quist", "PERSON"), (0, "Ida Lund", "PERSON")],
+        *[(1, "Quist and Lund", "ORG"), (2, "Lund and Son", "ORG")],
+    ]
+    assert marked(*texts, given=given)[1:] == [[("Quist", "PERSON"), ("Lund", "PERSON")], [("Lund and Son", "ORG")]]
+
+
+def test_a_number_that_always_stands_beside_a_name_is_part_of_it():
+    texts = ("The rapper 70 Lund sang.", "Fans of 70 Lund saw Boom 3.", "They play Boom 3 in Oslo, 24 of them.")
+    given = [
+        *[(0, "Lund", "PERSON"), (1, "Lund", "PERSON"), (1, "Boom", "PRODUCT"), (2, "Boom", "PRODUCT")],
+        (2, "Oslo", "GPE"),
+    ]
+    assert [[name for name, _ in own] for own in marked(*texts, given=given)] == [
+        *[["70 Lund"], ["70 Lund", "Boom 3"], ["Boom 3", "Oslo"]],
+    ]
+
+
+def test_what_belongs_to_a_person_is_at_no_place():
+    texts = ("Dana Quist baked.", "They met at Quist's house.")
+    done = marked(*texts, given=[(0, "Dana Quist", "PERSON"), (1, "Quist", "ORG")])
+    assert done[1] == [("Quist", "PERSON")]
+
+
 def test_a_last_name_that_is_a_place_stays_one():
     texts = ("Dana Lund baked.", "She lives in Lund.")
     assert marked(*texts, given=[(0, "Dana Lund", "PERSON"), (1, "Lund", "GPE")])[1] == [("Lund", "GPE")]
+
+
+def test_what_begins_a_companys_name_is_the_company_and_no_person_or_region():
+    texts = ("Shares in Quay Airlines grew.", "Quay flies to Oslo.", "Quay said so.")
+    for kind in ("PERSON", "LOC"):
+        done = marked(*texts, given=[(0, "Quay Airlines", "ORG"), (1, "Quay", kind), (1, "Oslo", "GPE")])
+        assert done == [[("Quay Airlines", "ORG")], [("Quay", "ORG"), ("Oslo", "GPE")], [("Quay", "ORG")]]
+    # Capitals are a name even where the tagger found none; another word may be anything.
+    assert marked("QBA Resources grew.", "Then QBA fell.", given=[(0, "QBA Resources", "ORG")])[1] == [("QBA", "ORG")]
+    assert marked("National Airlines grew.", "Our National shrank.", given=[(0, "National Airlines", "ORG")])[1] == []
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [
+        *[("Many live in Quay today.", "LOC"), ("The Quay is wide and the Quay is deep.", "LOC")],
+        *[("Then Mr Quay spoke.", "PERSON"), ("Then Quay spoke.", "GPE"), ("Then Dana Quay spoke.", "PERSON")],
+    ],
+)
+def test_a_place_or_person_after_whom_a_company_is_called_stays_one(second, kind):
+    name = "Dana Quay" if "Dana" in second else "Quay"
+    given = [(0, "Quay Airlines", "ORG"), (1, name, kind), (2, "Quay", kind)]
+    assert marked("Quay Airlines grew.", second, "Others saw Quay too.", given=given)[2] == [("Quay", kind)]
+
+
+def test_capitals_are_a_name_whatever_is_written_small():
+    assert marked("US boats came.", "Tell us of US boats.", given=[(0, "US", "GPE")])[1] == [("US", "GPE")]
 
 
 def test_what_may_be_part_of_a_longer_name_is_not_marked():

@@ -75,8 +75,38 @@ def test_an_acronym_is_linked_with_the_name_of_its_initials(short, name):
     assert linked(org(name), org(short)) == [[name, short]]
 
 
+def test_a_plural_is_linked_with_the_name_of_one():
+    assert linked(org("QBox"), org("QBoxes"), ("Lundist", "NORP"), ("Lundists", "NORP")) == [
+        ["QBox", "QBoxes"],
+        ["Lundist", "Lundists"],
+    ]
+    assert linked(place("Lund"), place("Lunds"), person("Mara"), person("Maras")) == []
+
+
+def test_a_party_is_one_whatever_the_tagger_took_it_for():
+    assert linked(person("Lib Dem"), org("Liberal Democrats")) == [["Lib Dem", "Liberal Democrats"]]
+
+
+def test_an_acronym_is_no_name_that_holds_it():
+    assert linked(org("QB"), org("QB Boats")) == []
+
+
 def test_an_acronym_of_two_names_is_linked_with_neither():
     assert linked(org("Quay Bakers Association"), org("Quiet Boats Agency"), org("QBA")) == []
+
+
+def test_what_stands_in_brackets_behind_a_name_is_linked_with_it_where_its_letters_come_in_this_order():
+    institute = org("Quay Institute for Deaf Bakers")
+    assert linked(institute, org("QID", "("), org("QID")) == [[institute[0], "QID", "QID"]]
+    assert linked(org("Quay Commission"), org("Quay Council"), org("QC", "("), org("QC")) == [
+        ["Quay Council", "QC", "QC"]
+    ]
+    assert linked(org("Quay & Oar Corp"), org("QOC", "("), org("QOC")) == [["Quay & Oar Corp", "QOC", "QOC"]]
+    assert linked(person("Ida Lund"), org("QBA", "(")) == []
+
+
+def test_a_club_is_the_place_that_it_is_called_by():
+    assert linked(org("Lund FC"), place("Lund"), place("Lund")) == [["Lund FC", "Lund", "Lund"]]
 
 
 def test_a_place_is_not_linked_with_a_longer_name_that_holds_it():
@@ -94,10 +124,66 @@ def test_the_last_word_of_a_name_is_linked_behind_the_and_otherwise_with_nothing
     assert linked(org("White House"), org("House", "the"), org("House", "the")) == []
 
 
+@pytest.mark.parametrize(
+    ("short", "name"),
+    [
+        ("Quay", "Quay Microsystems"),
+        ("Quay", "Quay Department Stores"),
+        ("Quay Fish", "Quay Fish Resources"),
+        ("Quay", "Quay Haven"),
+        ("Fed", "Federal Reserve"),
+        ("Fed", "US Federal Reserve"),
+    ],
+)
+def test_the_beginning_of_an_organisations_name_is_linked_with_it(short, name):
+    assert linked(org(name), org(short), org(short, "the")) == [[name, short, short]]
+
+
+def test_a_beginning_that_stands_first_is_linked_where_only_a_word_such_as_group_is_missing():
+    assert linked(org("Quay"), org("Quay Group")) == [["Quay", "Quay Group"]]
+    assert linked(org("Quay"), org("Quay Haven"), org("Quay")) == [["Quay", "Quay"]]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        # A place, a nationality, and a part or a product of what has the shorter name.
+        (org("Lund Airlines"), place("Lund")),
+        (org("Swedish Airlines"), org("Swedish")),
+        (org("Quay Radio"), org("Quay")),
+        (org("Quay Cup"), org("Quay")),
+        (org("Quay 4"), org("Quay")),
+        (org("Quay Mini"), org("Quay")),
+        (org("Quay 4"), person("Quay"), person("Quay")),
+        # Junk of a tagger, and two names with one beginning.
+        (org("Quay to Haven"), org("Quay")),
+        (org("Quay Energy"), org("Quay Foods"), org("Quay")),
+    ],
+)
+def test_what_begins_another_name_and_means_something_else_is_not_linked_with_it(given):
+    assert linked(*given) == []
+
+
+def test_of_names_that_begin_one_another_all_mean_the_longest():
+    found = ["Quay Fish Group", "Quay Fish", "Quay"]
+    assert linked(*map(org, found)) == [found]
+
+
 def test_nationalities_are_linked_with_their_countries_where_that_is_asked_for():
     given = (place("Iceland"), ("Icelandic", "NORP"), ("Icelanders", "NORP"))
     assert linked(*given) == []
     assert linked(*given, linker=names_and_nationalities) == [["Iceland", "Icelandic"]]
+
+
+@pytest.mark.parametrize("after", ["player", "firms", "Open", "indoor", "carmakers"])
+def test_a_nationality_before_a_common_noun_is_no_name(after):
+    given = [Name("Norwegian", "NORP", "", after), Name("Norwegian", "NORP"), Name("Lund", "GPE", "", after)]
+    assert names(given) == [None, 0, 1]
+    assert names_and_nationalities([given[0], Name("Norway", "GPE")]) == [0, 0]
+
+
+def test_nobody_is_named_by_a_nationality_behind_the_and_one_of_a_people_is():
+    assert names([Name("Norwegian", "NORP", "the", "won"), Name("Norwegian", "NORP", "", "who")]) == [None, 0]
 
 
 WORDS = some.sampled_from(["Mara", "Ida", "Lund", "Mr", "the", "Bank", "of", "QBA", "U.S.", "Party", "'s", "-", "Jr."])

@@ -18,6 +18,10 @@ TAKEN = [
     "Whatever did the meter show?",
     "Antlers hung above which door?",
     "20 minutes later, what happened?",
+    "In the US, what is eaten?",
+    "What is eaten in the us at noon?",
+    "Where do US’s farmers go?",
+    "IN THE US WHAT IS EATEN?",
     "你 在 哪 里？",
 ]
 OPENINGS = [
@@ -42,6 +46,7 @@ NARRATORS = [
     *["What I'm about to do?", "What I’m about to do?", "Why thinks I‘d be late?", "What Iʼve got in there?"],
     *["When we're in the shop?", "When you`d be in it?", "When we′ll be in it?", "What Im about to do?"],
     *["What did the narrator buy?", "Where was the narrator’s bag?", "What did the Storyteller buy?"],
+    *["WHO GAVE US THE BAG?", "Who gave Us the bag?"],
     *[
         "Who said “I am late” there?",
         "What was in (my) bag?",

@@ -52,6 +52,16 @@ def phrases(sentence):
             ["was a big puddle in front of the door"],
         ),
         (
+            "My aunt from the US bought a big kite with us.",
+            ["My aunt from the US", "a big kite"],
+            ["bought a big kite with us"],
+        ),
+        (
+            "We drove a red van across the US.",
+            ["a red van", "across the US"],
+            ["drove a red van across the US"],
+        ),
+        (
             "To find the leak, I pulled the pipe out of the wall.",
             ["the leak", "the pipe", "out of the wall"],
             ["To find the leak", "pulled the pipe out of the wall"],
