@@ -22,6 +22,7 @@ from hits.domain import (
     models_in_releases,
     release_cards,
     release_values,
+    released_splits,
     saved_pages,
     stage_statistics,
     terms,
@@ -86,6 +87,7 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
 
     When nothing changed since the last release, that one is returned. Raises NothingToReleaseError.
     """
+    last = _last_number(project)
     content = _build(project)
     if not any(content.counts.values()):
         raise NothingToReleaseError(why_empty(project))
@@ -101,7 +103,9 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     latest = project.releases.order_by("-number").first()
     if latest and latest.digest == digest:
         return latest, False
-    return _store(project, manifest, digest, files, user), True
+    made = _store(project, manifest, digest, files, user, content, last)
+    # Of two that are made at once the later one has to know the splits of the other.
+    return (made, True) if made else release(project, user)
 
 
 def refuse_unjudged(project: Project) -> None:
@@ -153,7 +157,11 @@ def _build(project: Project) -> ReleaseContent:
         hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
-        return _with_pages(project, _with_models(project, _with_values(project, content)))
+        content = _with_pages(project, _with_models(project, _with_values(project, content)))
+        # Read once: verdicts may come before they are stored.
+        placed = tuple(content.splits()) if content.splits else ()
+        gone = released_splits.checked(project, placed) if content.splits else []
+        return replace(content, notes=(*content.notes, *gone), splits=lambda: placed)
 
 
 def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -520,13 +528,23 @@ def _sum(*files: BinaryIO) -> str:
 
 @transaction.atomic
 def _store(
-    project: Project, manifest: dict[str, Any], digest: str, files: Mapping[str, BinaryIO], user: User | None
-) -> Release:
-    last = project.releases.aggregate(last=Max("number"))["last"] or 0
+    project: Project,
+    manifest: dict[str, Any],
+    digest: str,
+    files: Mapping[str, BinaryIO],
+    user: User | None,
+    content: ReleaseContent,
+    last: int,
+) -> Release | None:
+    """None where `last` is the newest release no more."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if _last_number(project) != last:
+        return None
     made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)
     for name, file in sorted(files.items()):
         file.seek(0)
         ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
+    released_splits.store(project, content.splits() if content.splits else ())
     record(project, user, "made a release", detail={"release": made.number})
     facts = {
         "number": made.number,
@@ -536,3 +554,7 @@ def _store(
     }
     webhook_events.announce(project.pk, Webhook.Event.RELEASE_MADE, lambda: [facts])
     return made
+
+
+def _last_number(project: Project) -> int:
+    return project.releases.aggregate(last=Max("number"))["last"] or 0

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 KEY = AnswerKey.read(SAMPLES / "cosmos-key.jsonl")
 STORIES = "\n\n".join((SAMPLES / "cosmos-stories.txt").read_text(encoding="utf-8").split("\n\n")[5:9])
-OPTIONS = {"best_written": 1, "best_kept_share": 0.5, "test_sets": 2, "dev_sets": 2}
+OPTIONS = {"best_written": 1, "best_kept_share": 0.5, "test_sets": 2, "dev_sets": 2, "held_out_share": 1.0}
 CAREFUL = Person("anna", "careful", 7, 1.0, 30.0, 0.0)
 
 
