@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
@@ -48,6 +48,9 @@ class Earlier:
         return self._of_groups.get(group, NONE)
 
 
+NOTHING = Earlier()
+
+
 @dataclass(frozen=True, slots=True)
 class Group(Generic[Key]):
     """`size` items that may not be divided, and the splits in which any of them was released before.
@@ -63,7 +66,7 @@ class Group(Generic[Key]):
 
 @dataclass(frozen=True)
 class Dealing(Generic[Key]):
-    """The split of each group; `notes` are sentences on splits that what was released before keeps too large."""
+    """The split of each group; `notes` are sentences on splits that earlier releases keep from their share."""
 
     parts: Mapping[Key, str]
     notes: tuple[str, ...] = ()
@@ -90,20 +93,29 @@ def deal(
         parts |= dict.fromkeys(taken, name)
         new = [group for group in new if group.key not in taken]
     parts |= {group.key: rest for group in new}
-    return Dealing(parts, tuple(_notes(there, targets)))
+    return Dealing(parts, tuple(_notes(listed, parts, targets)))
 
 
 def _standing(group: Group[Any]) -> str:
     return next(iter(group.earlier)) if len(group.earlier) == 1 else IN_TWO
 
 
-def _notes(there: Mapping[str, int], targets: Mapping[str, Fraction | int]) -> Iterator[str]:
+def _notes(
+    groups: Sequence[Group[Any]], parts: Mapping[Any, str], targets: Mapping[str, Fraction | int]
+) -> Iterator[str]:
+    """What whole groups alone do not explain."""
+    if not any(group.earlier for group in groups):
+        return
+    largest = max(group.size for group in groups)
     for name, target in targets.items():
-        if there[name] > target + 1:
-            yield (
-                f"{there[name]:,} of {name} were released in it before and stay in it, though {round(target):,} would "
-                "be its share."
+        there = sum(group.size for group in groups if parts[group.key] == name)
+        if abs(there - Fraction(target)) > largest:
+            why = (
+                "released in it before stays in it"
+                if there > Fraction(target)
+                else "released elsewhere before stays there"
             )
+            yield f"{there:,} are in {name}, though {round(target):,} would be its share: what was {why}."
 
 
 def digest_of(text: str) -> str:
