@@ -483,6 +483,11 @@ class ReleaseDetailShape(TypedDict):
     digest: str
     created_by: str | None
     created_at: str
+    # null: it stands.
+    withdrawn_at: str | None
+    withdrawn_reason: str
+    # The number of the release to use instead.
+    successor: NotRequired[int | None]
     manifest: dict[str, Any]
     files: list[ReleaseFileShape]
 
@@ -494,6 +499,11 @@ class ReleaseShape(TypedDict):
     digest: str
     created_by: str | None
     created_at: str
+    # null: it stands.
+    withdrawn_at: str | None
+    withdrawn_reason: str
+    # The number of the release to use instead.
+    successor: NotRequired[int | None]
 
 
 class RunShape(TypedDict):

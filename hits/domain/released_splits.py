@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
-from hits.models import Project, ReleasedItem
+from pyarrow import parquet
+
+from hits.models import Project, Release, ReleasedItem
 from hits.recipes import source
 from hits.refusals import Refusal
 
 AT_ONCE = 2000
+TABLES = {"train.parquet": "train", "dev.parquet": "dev", "valid.parquet": "dev", "test.parquet": "test"}
 
 
 def earlier(project: Project) -> Iterator[source.ReleasedItem]:
     """What all releases had, also those that were withdrawn."""
     rows = project.released_items.order_by("pk").values_list("key", "group", "split", "note")
-    return (source.ReleasedItem(*row) for row in rows.iterator(chunk_size=AT_ONCE))
+    if rows.exists():
+        return (source.ReleasedItem(*row) for row in rows.iterator(chunk_size=AT_ONCE))
+    return chain.from_iterable(map(_of_files, project.releases.order_by("number")))
+
+
+def _of_files(release: Release) -> Iterator[source.ReleasedItem]:
+    """Of a release from before splits were stored: the ids in its tables. Its texts' digests are not known."""
+    files = {file.name: file.blob for file in release.files.select_related("blob")}
+    # The numbers of MCScript's texts begin anew in each release.
+    named = csv.DictReader(io.StringIO(files["ids.csv"].read().decode())) if "ids.csv" in files else ()
+    keys = {(row["split"], row["id"]): row["text"] for row in named}
+    for file, split in TABLES.items():
+        if file in files:
+            ids = parquet.read_table(io.BytesIO(files[file].read()), columns=["id"])["id"].to_pylist()
+            yield from (source.ReleasedItem(keys.get((split, id), id), "", split) for id in dict.fromkeys(ids))
 
 
 def store(project: Project, items: Iterable[source.ReleasedItem]) -> None:
@@ -50,6 +69,6 @@ def checked(project: Project, items: Iterable[source.ReleasedItem]) -> list[str]
             )
     gone = Counter(min(splits) if len(splits) == 1 else "two splits" for splits in stood.values())
     return [
-        f"{count:,} items that earlier releases had in {name} are not in this one."
+        f"Of what earlier releases had in {name}, this one has {count:,} no more."
         for name, count in sorted(gone.items())
     ]

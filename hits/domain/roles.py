@@ -316,6 +316,7 @@ TABLE = (
         routes=("PATCH release-card",),
     ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
+    _verb("Withdraw a release", MANAGER, pages="withdraw-release", routes=("POST withdraw-release",)),
     _verb("Add a webhook", MANAGER, pages="add-webhook", routes=("POST webhooks",)),
     _verb("Change a webhook, switch it on or off", MANAGER, pages="change-webhook", routes=("PATCH webhook",)),
     _verb("Rotate a webhook's secret", MANAGER, pages="rotate-webhook", routes=("POST rotate-webhook",)),

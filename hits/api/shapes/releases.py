@@ -77,6 +77,18 @@ class ReleaseShape(Shape):
     digest = serializers.CharField(help_text="SHA-256 of the manifest file's bytes.")
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True, help_text="null: it stands.")
+    withdrawn_reason = serializers.CharField()
+    successor = serializers.IntegerField(
+        source="successor.number", default=None, allow_null=True, help_text="The number of the release to use instead."
+    )
+
+
+class NewWithdrawal(Shape):
+    reason = serializers.CharField(max_length=2000)
+    successor = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="The number of the release to use instead."
+    )
 
 
 class ReleaseFileShape(Shape):

@@ -22,7 +22,7 @@ from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
 from hits.domain.release_cards import stated
-from hits.flow.data import evaluating, releasing
+from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
 from hits.models import ReleaseFile, StageSummary
 
@@ -83,7 +83,7 @@ class Releases(ProjectView):
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        rows = self.project.releases.select_related("created_by").defer("manifest")
+        rows = self.project.releases.select_related("created_by", "successor").defer("manifest")
         return page(request, rows, shapes.ReleaseShape)
 
     @operation(
@@ -139,6 +139,23 @@ class ReleaseFileContent(ProjectView):
             "X-Content-SHA256": file.blob.sha256,
         }
         return StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream", headers=headers)
+
+
+class Withdrawal(ProjectView):
+    @operation(
+        "releases_withdraw",
+        "Withdraw a release: it is marked, its files stay, and its splits count as released",
+        tag=TAG,
+        takes=shapes.NewWithdrawal,
+        answer=shapes.ReleaseDetailShape,
+        refuses=[400, 404, 409],
+    )
+    def post(self, request: Request, number: int, **address: str) -> Response:
+        given = shapes.NewWithdrawal(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
+        withdrawing.withdraw(row, self.user, **given.validated_data)
+        return Response(shapes.ReleaseDetailShape(row, context={"request": request}).data)
 
 
 class Evaluation(ProjectView):

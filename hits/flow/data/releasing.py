@@ -540,6 +540,8 @@ def _store(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if _last_number(project) != last:
         return None
+    if last and not project.released_items.exists():
+        released_splits.copy(project, project)
     made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)
     for name, file in sorted(files.items()):
         file.seek(0)
