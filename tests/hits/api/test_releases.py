@@ -114,3 +114,13 @@ def test_a_release_without_that_key_says_which_files_it_has(api: APIClient, stag
     answer = api.post(f"{RELEASES}1/evaluate/", predictions({}), format="multipart")
     refused(answer, 409, "nothing_to_compare")
     assert "It has train.json" in answer.content.decode()
+
+
+def test_a_release_is_withdrawn_with_its_reason_and_successor(api: APIClient, stage: Stage) -> None:
+    for _ in range(2):
+        factories.release(stage.project)
+    address = f"{RELEASES}1/withdraw/"
+    refused(api.post(address, {"reason": "It leaked", "successor": 3}, format="json"), 400, "withdrawal_refused")
+    found = api.post(address, {"reason": "It leaked", "successor": 2}, format="json").json()
+    assert (found["withdrawn_reason"], found["successor"], len(found["files"])) == ("It leaked", 2, 1)
+    assert [row["withdrawn_at"] is None for row in api.get(RELEASES).json()["results"]] == [True, False]
