@@ -144,6 +144,7 @@ project_urls = [
     path("releases/card/", releases.change_card, name="change-release-card"),
     path("releases/<int:number>/", releases.release, name="release"),
     path("releases/<int:number>/evaluate/", releases.evaluate, name="evaluate-release"),
+    path("releases/<int:number>/archive.zip", releases.archive, name="release-archive"),
     path("releases/<int:number>/withdraw/", releases.withdraw, name="withdraw-release"),
     path("releases/<int:number>/files/<path:name>", releases.download, name="release-file"),
     path("tests/", qualification_tests.index, name="qualification-tests"),

@@ -473,6 +473,8 @@ class ReleaseFileShape(TypedDict):
     name: str
     bytes: int
     sha256: str
+    # It has the answers of test and is no part of the folder.
+    is_key: bool
     url: str
 
 

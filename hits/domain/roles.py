@@ -113,11 +113,11 @@ EXPORT = _verb(
     "Download what is there: releases, results, answers, the ledger, the recipe",
     READER,
     pages="""
-        recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
-        annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
+        recipe-file ledger-csv bonuses-csv computation-files release-file release-archive answers-csv items-csv
+        workers-csv annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
         people-and-models-csv
     """,
-    routes=_get("recipe-file computation-files release-file annotations results project-results"),
+    routes=_get("recipe-file computation-files release-file release-archive annotations results project-results"),
     while_archived=True,
 )
 TABLE = (

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
+from hits.domain import release_folders
 from hits.domain.release_cards import ReleaseCardError, stated
 from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
@@ -250,8 +251,17 @@ def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **mo
     context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest)}
     withdrawn = {"reason": row.withdrawn_reason, "successor": row.successor and row.successor.number}
     context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
-    context["has_key"] = any(file.name == evaluating.key_of(project) for file in files)
+    key = release_folders.key_of(project)
+    context["key_file"] = next((file for file in files if file.name == key), None)
     return render(request, "releases/detail.html", context, status=status)
+
+
+@for_project(PAGE)
+def archive(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """The folder, with `?without_keys` for publishing."""
+    row = get_object_or_404(project.releases, number=number)
+    made = release_folders.zipped(row, keys="without_keys" not in request.GET)
+    return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")  # type: ignore[return-value]
 
 
 def _is_chart(name: str) -> bool:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from hits.api.shapes.base import Shape, UsernameField
+from hits.domain import release_folders
 from hits.domain.release_cards import LONGEST
 from hits.formats.licences import LICENCES, OWN
 from hits.models import Release
@@ -84,6 +85,10 @@ class ReleaseShape(Shape):
     )
 
 
+class ArchiveQuery(Shape):
+    without_keys = serializers.BooleanField(default=False, help_text="For publishing: without the answers of test.")
+
+
 class NewWithdrawal(Shape):
     reason = serializers.CharField(max_length=2000)
     successor = serializers.IntegerField(
@@ -95,7 +100,11 @@ class ReleaseFileShape(Shape):
     name = serializers.CharField()
     bytes = serializers.IntegerField(source="blob.size")
     sha256 = serializers.CharField(source="blob.sha256")
+    is_key = serializers.SerializerMethodField(help_text="It has the answers of test and is no part of the folder.")
     url = serializers.SerializerMethodField()
+
+    def get_is_key(self, file: Any) -> bool:
+        return bool(file.name == release_folders.key_of(file.release.project))
 
     @extend_schema_field(serializers.URLField())
     def get_url(self, file: Any) -> str:

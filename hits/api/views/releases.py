@@ -7,7 +7,7 @@ from dataclasses import asdict
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Sum
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
@@ -21,6 +21,7 @@ from hits.api.base import ProjectView, Started, operation, started
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
+from hits.domain import release_folders
 from hits.domain.release_cards import stated
 from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
@@ -139,6 +140,24 @@ class ReleaseFileContent(ProjectView):
             "X-Content-SHA256": file.blob.sha256,
         }
         return StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream", headers=headers)
+
+
+class Archive(ProjectView):
+    @operation(
+        "releases_archive",
+        "A release as a zip archive of its folder; the answers of test lie beside the folder, or nowhere",
+        tag=TAG,
+        query=shapes.ArchiveQuery,
+        code=(200, "application/zip"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404],
+    )
+    def get(self, request: Request, number: int, **address: str) -> FileResponse:
+        query = shapes.ArchiveQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        row = get_object_or_404(self.project.releases.select_related("project"), number=number)
+        made = release_folders.zipped(row, keys=not query.validated_data["without_keys"])
+        return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")
 
 
 class Withdrawal(ProjectView):

@@ -21,6 +21,7 @@ from hits.domain import (
     check_questions,
     models_in_releases,
     release_cards,
+    release_folders,
     release_values,
     released_splits,
     saved_pages,
@@ -291,6 +292,7 @@ def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) 
         terms=said.terms,
         citation=said.citation,
         agreed=_agreed(agreed),
+        key=key if (key := release_folders.key_of(project)) in content.files else "",
     )
 
 
@@ -480,21 +482,16 @@ def _manifest(
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
         **({"worker_terms": worker_terms} if worker_terms else {}),
-        "files": [_listed(name, file, name == _key_file(project)) for name, file in sorted(files.items())],
+        "files": [_listed(name, file, name == release_folders.key_of(project)) for name, file in sorted(files.items())],
     }
-
-
-def _key_file(project: Project) -> str:
-    """The name of the file with the answers of test; empty where the recipe has none."""
-    return str(getattr(recipe_of(project).steps, "KEY_FILE", ""))
 
 
 def _listed(name: str, file: BinaryIO, is_secret: bool) -> dict[str, Any]:
     """Without the sum of a secret file: the manifest is published, and answers that somebody guessed could be checked
     by it.
     """
-    size = {"name": name, "bytes": file.seek(0, io.SEEK_END)}
-    return size if is_secret else {**size, "sha256": _sum(file)}
+    size: dict[str, Any] = {"name": name, "bytes": file.seek(0, io.SEEK_END)}
+    return {**size, "beside_the_folder": True} if is_secret else {**size, "sha256": _sum(file)}
 
 
 def media_of(project: Project) -> list[dict[str, Any]]:
@@ -511,7 +508,7 @@ def _digest(project: Project, files: Mapping[str, BinaryIO]) -> str:
     """What tells one release from another: the sum of the manifest, and where answers are secret, theirs with a secret
     before it, for leads cite it.
     """
-    if (key := _key_file(project)) not in files:
+    if (key := release_folders.key_of(project)) not in files:
         return _sum(files[MANIFEST])
     return _sum(files[MANIFEST], io.BytesIO(project.pseudonym_key.encode()), files[key])
 

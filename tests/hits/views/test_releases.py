@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import zipfile
 from decimal import Decimal
 from typing import Any
 
@@ -244,3 +246,13 @@ def test_a_withdrawn_release_says_so_on_its_page_and_in_the_list(project: Projec
     assert "It leaked" in page and "State it anew" in page
     assert f'href="{_address("release", project, 2)}"' in page
     assert client.get(_address("releases", project)).content.decode().count("(withdrawn)") == 1
+
+
+def test_what_is_downloaded_to_publish_has_no_answers_of_test(project: Project, client: Client) -> None:
+    page = client.post(_address("make-release", project), follow=True).content.decode()
+    address = _address("release-archive", project, 1)
+    assert f'href="{address}?without_keys"' in page and "The answers of test are apart from them" in page
+    for query, keys in (("", 1), ("?without_keys", 0)):
+        content = b"".join(client.get(address + query).streaming_content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert sum("test-key" in name for name in archive.namelist()) == keys
