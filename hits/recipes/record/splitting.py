@@ -3,7 +3,8 @@
 - Train may hold public articles only, so every crawled document is marked `eval`: it can serve dev and test alone.
 - Dev and test hold public and crawled queries in the ratio 3:7 (an option), so of the public documents just so many
   are marked `eval` as the crawled ones call for. Without crawled documents there is no ratio to keep, and a share of
-  the public ones is marked.
+  the public ones is marked. The marks are those of the whole project: each upload changes those of documents that
+  were not validated twice yet.
 - Documents are marked, not queries: all queries of a passage go one way, so that no passage is in two splits.
 - Marks are made before validation and queries drop out later, so the ratio is restored when the data is split:
   public queries beyond it go to train, crawled ones, which may not, are left out and counted.
@@ -12,15 +13,15 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
 from hits.recipes.dealing import IN_TWO, NONE, Earlier, Group, Splits, deal, digest_of
+from hits.recipes.sampling import sample
 from hits.recipes.source import ChainItem
 
 Purpose = Literal["train", "eval"]
@@ -64,12 +65,18 @@ def _eval_public(public: int, crawled: int, options: Mapping[str, Any]) -> int:
 
 
 def mark(
-    documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any] = DEFAULTS
+    documents_meta: Iterable[tuple[str, str]],
+    *,
+    seed: int,
+    options: Mapping[str, Any] = DEFAULTS,
+    marked: Mapping[str, str] = MappingProxyType({}),
+    fixed: Set[str] = frozenset(),
 ) -> dict[str, Purpose]:
     """Document key to purpose, from (key, origin) in any order; the same seed gives the same marks.
 
-    The option `eval_share` (0..1) counts only when no document was crawled. Raises ValueError for a share outside, a
-    doubled key or an unknown origin.
+    `marked` has the purposes of documents that were here before: they change where the proportion asks for it, but for
+    those that are `fixed`. The option `eval_share` (0..1) counts only when no document was crawled. Raises ValueError
+    for a share outside, a doubled key or an unknown origin.
     """
     listed = list(documents_meta)
     options = {**DEFAULTS, **options}
@@ -79,9 +86,13 @@ def mark(
             raise ValueError(f"{name} must lie between 0 and 1, but is {options[name]}")
     if len(origins) != len(listed) or not set(origins.values()) <= {PUBLIC, CRAWLED}:
         raise ValueError(f"every document needs a key of its own and an origin, {PUBLIC} or {CRAWLED}")
-    public = sorted(key for key, origin in listed if origin == PUBLIC)
+    public = [key for key, origin in listed if origin == PUBLIC]
     wanted = _eval_public(len(public), len(listed) - len(public), options)
-    chosen = set(random.Random(f"mark {seed}").sample(public, wanted))
+    chosen = {key for key in public if key in fixed and marked[key] == EVAL}
+    for_eval = [key for key in public if key not in fixed and marked.get(key) == EVAL]
+    others = [key for key in public if key not in fixed and marked.get(key) != EVAL]
+    for keys in (for_eval, others):
+        chosen |= set(sample(keys, wanted - len(chosen), f"mark {seed}"))
     return {key: "eval" if origin == CRAWLED or key in chosen else "train" for key, origin in listed}
 
 

@@ -34,9 +34,11 @@ from hits.text.query_options import OPTIONS, rule_of
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 COMPUTATIONS = (FILTERING, COMPUTATION_AGAIN)
+MARKS_WHOLE_PROJECT = True
 __all__ = [
     "COMPUTATIONS",
     "KEY_FILE",
+    "MARKS_WHOLE_PROJECT",
     "admit",
     "build_release",
     "check_option",
