@@ -398,6 +398,13 @@ class ScreeningForm(forms.Form):
         }
 
 
+class WithdrawReleaseForm(forms.Form):
+    reason = forms.CharField(max_length=2000, label="Why nobody shall use it any more")
+    successor = forms.IntegerField(
+        required=False, min_value=1, label="Number of the release to use instead", help_text="Empty: there is none yet."
+    )
+
+
 class CloneForm(forms.Form):
     name = forms.CharField(max_length=120, label="Name", validators=[check_visible])
     budget = MoneyField(what="a budget", label="Budget, $", help_text="Rewards and fees together never exceed it.")
@@ -405,6 +412,11 @@ class CloneForm(forms.Form):
         required=False,
         label="With what was imported",
         help_text="Texts and items are copied, to be published again. Answers, people and money are not.",
+    )
+    splits = forms.BooleanField(
+        required=False,
+        label="Keep the splits of what was released",
+        help_text="What this project released in test, dev or train goes there in the new project too, or nowhere.",
     )
 
 

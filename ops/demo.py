@@ -128,6 +128,8 @@ def _put_away(folder: Path, keep: Path | None, status: int) -> None:
         return
     if keep and not status:
         shutil.copytree(folder / "release-1", keep / "release")
+        for key in folder.glob("release-1-*"):
+            shutil.copy(key, keep / key.name.replace("release-1", "release"))
         shutil.copytree(folder / "logs", keep / "logs")
         print(f"Release and logs: {keep}")
     if status:

@@ -314,7 +314,7 @@ def _sizes(evidence: _Evidence) -> str:
 
 def _labelled(folder: Path, name: str) -> list[Row]:
     """The rows of a part, with the labels of its key where it has none."""
-    with (folder / "test-key.csv").open(encoding="utf-8", newline="") as stream:
+    with (folder.with_name(f"{folder.name}-test-key.csv")).open(encoding="utf-8", newline="") as stream:
         key = {row["id"]: int(row["label"]) for row in csv.DictReader(stream)}
     rows = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     return [row if "label" in row else {**row, "label": key[row["id"]]} for row in rows]

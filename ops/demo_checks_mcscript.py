@@ -464,7 +464,10 @@ def _sizes(evidence: _Evidence) -> str:
 def _with_own_keys(folder: Path, name: str) -> list[Row]:
     """The rows of a split with the project's keys in place of numbers, and the labels that lie in the key."""
     keys = {(row["split"], row["id"], row["question_id"]): row for row in _csv(folder / "ids.csv")}
-    labels = {(row["id"], row["question_id"]): int(row["label"]) for row in _csv(folder / "test-key.csv")}
+    labels = {
+        (row["id"], row["question_id"]): int(row["label"])
+        for row in _csv(folder.with_name(f"{folder.name}-test-key.csv"))
+    }
     found = []
     for row in _jsonl(folder / f"{name}.jsonl"):
         own = keys[name, row["id"], row["question_id"]]

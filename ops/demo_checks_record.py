@@ -148,12 +148,14 @@ def _score_agrees(evidence: _Evidence) -> str:
 def _release_reads_back(evidence: _Evidence) -> str:
     release = evidence.found.releases[0]
     counts = {}
-    for split, file in (("train", "train.json"), ("dev", "dev.json"), ("test", "test-key.json")):
-        documents = record.read(io.BytesIO((release.folder / file).read_bytes()))
+    key_file = release.folder.with_name(f"{release.folder.name}-test-key.json")
+    files = {"train": release.folder / "train.json", "dev": release.folder / "dev.json", "test": key_file}
+    for split, file in files.items():
+        documents = record.read(io.BytesIO(file.read_bytes()))
         counts[split] = sum(len(document.queries) for document in documents)
         for document in documents:
             _refuse_changed(document, evidence.texts[document.key])
-    shown, key = (json.loads((release.folder / name).read_bytes()) for name in ("test.json", "test-key.json"))
+    shown, key = (json.loads(file.read_bytes()) for file in (release.folder / "test.json", key_file))
     for document in key["data"]:
         for qa in document["qas"]:
             del qa["answers"]

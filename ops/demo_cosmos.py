@@ -20,7 +20,7 @@ TEST = ROOT / "hits" / "recipes" / "cosmos" / "qualification.json"
 # No spammer: nobody is blocked in this collection, and who is so fast would have every set.
 CROWD = {"workers": 14, "spammers": 0, "careless": 2, "blind": 1, "accuracy": 0.93, "time-scale": 0.02}
 # Two dozen stories have no writer with twenty sets, and no seven thousand for the test.
-OPTIONS = {"best_written": 3, "best_kept_share": 0.6, "test_sets": 16, "dev_sets": 8}
+OPTIONS = {"best_written": 3, "best_kept_share": 0.6, "test_sets": 16, "dev_sets": 8, "held_out_share": 0.6}
 
 
 def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> demo_checks.Demonstration:

@@ -41,15 +41,19 @@ class Release:
     def files(self) -> list[ReleaseFileShape]:
         return self._detail()["files"]
 
-    def download(self, folder: str | os.PathLike[str], *, progress: Report | None = None) -> list[Path]:
+    def download(
+        self, folder: str | os.PathLike[str], *, keys: bool = True, progress: Report | None = None
+    ) -> list[Path]:
         """Write all files into a folder, which is made where it is not there; their paths.
+
+        The file with the answers of test goes beside it, as FOLDER-test-key.csv or the like; without `keys` nowhere.
 
         Each is compared with the sum that the API names and with the manifest, and has its name only when it is whole.
         What is there already and right is left as it is, so a download that broke off goes on. Raises ChecksumError,
         and FileExistsError for another file of the same name, before anything is written.
         """
-        root, files = Path(folder), self.files
-        targets = {file["name"]: _inside(root, file["name"]) for file in files}
+        root, files = Path(folder).resolve(), [file for file in self.files if keys or not file["is_key"]]
+        targets = {file["name"]: _target(root, file) for file in files}
         there = {name for name, target in targets.items() if target.exists()}
         for file in files:
             if file["name"] in there and _sum_of(targets[file["name"]]) != file["sha256"]:
@@ -89,6 +93,10 @@ class Release:
         return cast(ReleaseDetailShape, self.row)
 
 
+def _target(root: Path, file: ReleaseFileShape) -> Path:
+    return _inside(root.parent, f"{root.name}-{file['name']}") if file["is_key"] else _inside(root, file["name"])
+
+
 def _inside(root: Path, name: str) -> Path:
     """Raises ChecksumError for a name that would lead out of the folder."""
     parts = PurePosixPath(name).parts
@@ -111,9 +119,10 @@ def _compare_with_manifest(targets: dict[str, Path], sums: dict[str, str]) -> No
     if MANIFEST not in targets:
         raise ChecksumError(f"The release has no {MANIFEST}.")
     listed = {file["name"]: file for file in json.loads(targets[MANIFEST].read_text(encoding="utf-8"))["files"]}
-    if listed.keys() != targets.keys() - {MANIFEST}:
-        odd = ", ".join(sorted(listed.keys() ^ (targets.keys() - {MANIFEST})))
-        raise ChecksumError(f"The manifest and the release name different files: {odd}.")
-    wrong = [name for name, file in listed.items() if file.get("sha256", sums[name]) != sums[name]]
+    # The answers of test may have stayed where they are.
+    beside = {name for name, file in listed.items() if file.get("beside_the_folder") and name not in targets}
+    if odd := (listed.keys() - beside) ^ (targets.keys() - {MANIFEST}):
+        raise ChecksumError(f"The manifest and the release name different files: {', '.join(sorted(odd))}.")
+    wrong = [name for name, file in listed.items() if name in sums and file.get("sha256", sums[name]) != sums[name]]
     if wrong:
         raise ChecksumError(f"The manifest names other sums of {', '.join(wrong)}.")

@@ -473,6 +473,8 @@ class ReleaseFileShape(TypedDict):
     name: str
     bytes: int
     sha256: str
+    # It has the answers of test and is no part of the folder.
+    is_key: bool
     url: str
 
 
@@ -483,6 +485,11 @@ class ReleaseDetailShape(TypedDict):
     digest: str
     created_by: str | None
     created_at: str
+    # null: it stands.
+    withdrawn_at: str | None
+    withdrawn_reason: str
+    # The number of the release to use instead.
+    successor: NotRequired[int | None]
     manifest: dict[str, Any]
     files: list[ReleaseFileShape]
 
@@ -494,6 +501,11 @@ class ReleaseShape(TypedDict):
     digest: str
     created_by: str | None
     created_at: str
+    # null: it stands.
+    withdrawn_at: str | None
+    withdrawn_reason: str
+    # The number of the release to use instead.
+    successor: NotRequired[int | None]
 
 
 class RunShape(TypedDict):

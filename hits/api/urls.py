@@ -175,6 +175,8 @@ urlpatterns = [
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
     path(PROJECT + "releases/<int:number>/evaluate/", releases.Evaluation.as_view(), name="evaluate-release"),
+    path(PROJECT + "releases/<int:number>/archive/", releases.Archive.as_view(), name="release-archive"),
+    path(PROJECT + "releases/<int:number>/withdraw/", releases.Withdrawal.as_view(), name="withdraw-release"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
     path(
         PROJECT + "releases/<int:number>/files/<path:name>/", releases.ReleaseFileContent.as_view(), name="release-file"

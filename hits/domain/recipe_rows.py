@@ -14,10 +14,10 @@ from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Collate
 
-from hits.domain import model_votes
+from hits.domain import model_votes, released_splits
 from hits.domain.plugins import options_of, settings_of
 from hits.models import ComputationResult, ComputationRun, Item, ItemChange, Label, Project, Stage, Verdict
-from hits.recipes.source import ChainItem, GivenLabel, JudgedItem
+from hits.recipes.source import ChainItem, GivenLabel, JudgedItem, ReleasedItem
 
 # With their texts: two parts are in memory at a time.
 CHUNK = 500
@@ -110,6 +110,9 @@ class Rows:
                 pk = row[0]
                 judged_row = _judged_row(of, row, parts.get(pk, {}), given.get(pk, ()), found.get(pk))
                 yield replace(judged_row, by_models=True) if pk in by_models else judged_row
+
+    def released(self) -> Iterator[ReleasedItem]:
+        return released_splits.earlier(self._project)
 
     def found(self, computation: str) -> Iterator[tuple[str, dict[str, Any]]]:
         run = newest_run(self._project, computation)

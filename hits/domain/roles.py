@@ -113,11 +113,11 @@ EXPORT = _verb(
     "Download what is there: releases, results, answers, the ledger, the recipe",
     READER,
     pages="""
-        recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
-        annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
+        recipe-file ledger-csv bonuses-csv computation-files release-file release-archive answers-csv items-csv
+        workers-csv annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
         people-and-models-csv
     """,
-    routes=_get("recipe-file computation-files release-file annotations results project-results"),
+    routes=_get("recipe-file computation-files release-file release-archive annotations results project-results"),
     while_archived=True,
 )
 TABLE = (
@@ -316,6 +316,7 @@ TABLE = (
         routes=("PATCH release-card",),
     ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
+    _verb("Withdraw a release", MANAGER, pages="withdraw-release", routes=("POST withdraw-release",)),
     _verb("Add a webhook", MANAGER, pages="add-webhook", routes=("POST webhooks",)),
     _verb("Change a webhook, switch it on or off", MANAGER, pages="change-webhook", routes=("PATCH webhook",)),
     _verb("Rotate a webhook's secret", MANAGER, pages="rotate-webhook", routes=("POST rotate-webhook",)),

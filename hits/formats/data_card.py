@@ -29,6 +29,7 @@ class Card:
     from all answers to an item, likewise; `pages` say which file has the page of a stage. What a lead states is text,
     never markup: `about` the collection, the `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`),
     and the `citation`. `agreed` has the number of answers by the version of the terms that their workers agreed to.
+    `key` is the file with the answers of test, which does not lie in the folder.
     """
 
     title: str
@@ -47,6 +48,7 @@ class Card:
     terms: str = ""
     citation: str = ""
     agreed: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
 
 
 def written(card: Card) -> bytes:
@@ -89,6 +91,7 @@ def _body(card: Card) -> Iterator[str]:
     yield from _section("What is in it", _rows("count", card.counts))
     yield from _section("What is left out", _rows("reason", card.left_out))
     yield from _section("How to load it", _loading(card.tables))
+    yield from _section("Answers of test", _key(card.key))
     for title, facts in card.stages:
         yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
     yield from _section("What workers saw", _rows("stage", card.pages))
@@ -147,6 +150,15 @@ def _loading(tables: Tables) -> list[str]:
         for name, splits in tables.items()
     ]
     return ["```python", "import datasets", "", 'datasets.load_dataset("path/of/this/folder")', "```", "", *lines]
+
+
+def _key(name: str) -> list[str]:
+    if not name:
+        return []
+    return [
+        f"No file of this folder has them. They are in a file of their own, `{name}`, which lies beside the folder as "
+        f"FOLDER-{name} and is not published with it: nothing shall learn from them."
+    ]
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -176,6 +176,11 @@ class Release(models.Model):
     manifest = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, help_text="Its files are kept, and its splits count as released.")
+    withdrawn_reason = models.TextField(blank=True)
+    successor = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, help_text="Which release to use instead of a withdrawn one."
+    )
 
     class Meta:
         ordering = ["-number"]
@@ -196,3 +201,21 @@ class ReleaseFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ReleasedItem(models.Model):
+    """In which split a release had an item: later releases keep it there. Rows are never changed but for the note."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="released_items")
+    key = models.CharField(max_length=300)
+    group = models.CharField(max_length=32, blank=True, help_text="The digest of its text; empty: not known.")
+    split = models.CharField(max_length=20)
+    note = models.CharField(max_length=20, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key", "group", "split"], name="released_item_once_a_split")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} in {self.split}"

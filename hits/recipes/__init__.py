@@ -20,6 +20,8 @@ ValueError for an option's value that does not fit.
 `admit(documents, Collected) -> documents` chooses among what a file brought by what the project has already.
 `import_notes(documents) -> [sentence, ...]` says more about what a file brought. `TABLE` (`hits.formats.mapping`) says
 which fields a row of its table has: `read_documents` then takes `mapping`, the file's column by field.
+With `MARKS_WHOLE_PROJECT`, `mark` gets all documents of the project at each upload, `marked`, the purpose of those that
+were here, and `fixed`, the keys of those whose purpose cannot change any more.
 `split_preview(Collected, options)` tells what the split would be with other options: {"writers": [{"worker",
 "written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """

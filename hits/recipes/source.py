@@ -140,6 +140,19 @@ class ChainItem:
     kept_in: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class ReleasedItem:
+    """An item that a release has, with its split. Those of one `group`, such as all about one text, go the same way.
+
+    `note` is what the recipe wants to know of it at the next release, 20 characters at most.
+    """
+
+    key: str
+    group: str
+    split: str
+    note: str = ""
+
+
 class Collected(Protocol):
     """A project's rows as steps over the whole collection read them; every iterator is a stream over the tables."""
 
@@ -161,6 +174,9 @@ class Collected(Protocol):
 
         Its labels, and what the newest finished run of a computation found, are read only where they are asked for.
         """
+
+    def released(self) -> Iterator[ReleasedItem]:
+        """What releases had so far, also those that were withdrawn; see `hits.recipes.dealing`."""
 
     def found(self, computation: str) -> Iterator[tuple[str, Json]]:
         """(item key, result) of the newest finished run of a computation, by key; nothing where there is none."""
@@ -284,7 +300,8 @@ class ReleaseContent:
     `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
 
     `told` streams, by the key of a stage, the items of which a release may tell labels: not those of a split whose
-    labels are hidden. `aggregated` says how each of these stages was aggregated, and `pages` which file has the page of
+    labels are hidden. `splits` streams every item of the files with its split: later releases keep it there.
+    `aggregated` says how each of these stages was aggregated, and `pages` which file has the page of
     a stage; the flow fills both in.
     """
 
@@ -296,5 +313,6 @@ class ReleaseContent:
     check: Callable[[], Json] | None = None
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     told: Mapping[str, Callable[[], Iterator[ToldItem]]] = field(default_factory=dict)
+    splits: Callable[[], Iterable[ReleasedItem]] | None = None
     aggregated: Sequence[Json] = ()
     pages: Sequence[Json] = ()

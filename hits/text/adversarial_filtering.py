@@ -288,18 +288,24 @@ def answers_by_batch(
     for start in range(0, len(texts), size):
         held_out = set(texts[start : start + size])
         learned = (each for one in fit if one.text_key not in held_out for each in _taught(one, assigned[one.key]))
-        yield learned, (each for one in fit if one.text_key in held_out for each in _every(one))
+        asked = (one for one in fit if one.text_key in held_out)
+        # In the order of their texts: neither it nor the ids say which is correct.
+        yield learned, (each for one in asked for each in sorted(_every(one), key=lambda each: each.answer))
 
 
 def _taught(one: FilteredQuestion, at: int) -> Iterator[AskedAnswer]:
-    every = list(_every(one))
+    every = _every(one)
     yield from (every[0], every[1 + at])
 
 
-def _every(one: FilteredQuestion) -> Iterator[AskedAnswer]:
-    yield AskedAnswer(f"{one.key}/correct", one.text, one.question, one.correct, True)
-    for at, answer in enumerate(one.incorrect):
-        yield AskedAnswer(f"{one.key}/{at}", one.text, one.question, answer, False)
+def _every(one: FilteredQuestion) -> list[AskedAnswer]:
+    """The correct answer, then the others; the ids number them in the order of their texts."""
+    answers = [one.correct, *one.incorrect]
+    numbers = {at: number for number, at in enumerate(sorted(range(len(answers)), key=answers.__getitem__))}
+    return [
+        AskedAnswer(f"{one.key}/{numbers[at]}", one.text, one.question, answer, at == 0)
+        for at, answer in enumerate(answers)
+    ]
 
 
 def assigned_by_scores(

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
+from hits.domain import release_folders
 from hits.domain.release_cards import ReleaseCardError, stated
-from hits.flow.data import evaluating, releasing
+from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
 from hits.formats.faults import FormatErrors
 from hits.formats.licences import OWN
@@ -226,15 +227,41 @@ def evaluate(request: LeadRequest, project: Project, number: int) -> HttpRespons
     return _release_page(request, row, scored=scored)
 
 
+@for_project(VERB)
+def withdraw(request: LeadRequest, project: Project, number: int) -> HttpResponse:
+    row = get_object_or_404(project.releases.select_related("created_by"), number=number)
+    form = forms.WithdrawReleaseForm(request.POST)
+    if not form.is_valid():
+        return _release_page(request, row, status=400, withdraw_form=form)
+    try:
+        withdrawing.withdraw(row, request.user, **form.cleaned_data)
+    except withdrawing.WithdrawalRefusedError as refusal:
+        form.add_error("successor" if form.cleaned_data["reason"] else "reason", str(refusal))
+        return _release_page(request, row, status=400, withdraw_form=form)
+    messages.success(request, f"Release {number} is withdrawn. Its files stay, and its splits count as released.")
+    return redirect("release", project.slug, number)
+
+
 def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **more: Any) -> HttpResponse:
     project = row.project
     files = row.files.select_related("blob")
     charts = [
         (file.name, _title(file.name.removesuffix(CHART).replace("-", "_"))) for file in files if _is_chart(file.name)
     ]
-    context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest), **more}
-    context["has_key"] = any(file.name == evaluating.key_of(project) for file in files)
+    context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest)}
+    withdrawn = {"reason": row.withdrawn_reason, "successor": row.successor and row.successor.number}
+    context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
+    key = release_folders.key_of(project)
+    context["key_file"] = next((file for file in files if file.name == key), None)
     return render(request, "releases/detail.html", context, status=status)
+
+
+@for_project(PAGE)
+def archive(request: HttpRequest, project: Project, number: int) -> HttpResponse:
+    """The folder, with `?without_keys` for publishing."""
+    row = get_object_or_404(project.releases, number=number)
+    made = release_folders.zipped(row, keys="without_keys" not in request.GET)
+    return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")  # type: ignore[return-value]
 
 
 def _is_chart(name: str) -> bool:

@@ -92,6 +92,7 @@ class NewClone(Shape):
     name = serializers.CharField(max_length=120, validators=[check_visible])
     budget = MoneyField()
     items = serializers.BooleanField(default=False, help_text="What was imported comes with it; answers never do.")
+    splits = serializers.BooleanField(default=False, help_text="What was released keeps its split in the new project.")
 
 
 class Tags(Shape):

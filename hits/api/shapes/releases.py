@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from hits.api.shapes.base import Shape, UsernameField
+from hits.domain import release_folders
 from hits.domain.release_cards import LONGEST
 from hits.formats.licences import LICENCES, OWN
 from hits.models import Release
@@ -77,13 +78,33 @@ class ReleaseShape(Shape):
     digest = serializers.CharField(help_text="SHA-256 of the manifest file's bytes.")
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True, help_text="null: it stands.")
+    withdrawn_reason = serializers.CharField()
+    successor = serializers.IntegerField(
+        source="successor.number", default=None, allow_null=True, help_text="The number of the release to use instead."
+    )
+
+
+class ArchiveQuery(Shape):
+    without_keys = serializers.BooleanField(default=False, help_text="For publishing: without the answers of test.")
+
+
+class NewWithdrawal(Shape):
+    reason = serializers.CharField(max_length=2000)
+    successor = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, help_text="The number of the release to use instead."
+    )
 
 
 class ReleaseFileShape(Shape):
     name = serializers.CharField()
     bytes = serializers.IntegerField(source="blob.size")
     sha256 = serializers.CharField(source="blob.sha256")
+    is_key = serializers.SerializerMethodField(help_text="It has the answers of test and is no part of the folder.")
     url = serializers.SerializerMethodField()
+
+    def get_is_key(self, file: Any) -> bool:
+        return bool(file.name == release_folders.key_of(file.release.project))
 
     @extend_schema_field(serializers.URLField())
     def get_url(self, file: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Sum
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
@@ -21,8 +21,9 @@ from hits.api.base import ProjectView, Started, operation, started
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
+from hits.domain import release_folders
 from hits.domain.release_cards import stated
-from hits.flow.data import evaluating, releasing
+from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
 from hits.models import ReleaseFile, StageSummary
 
@@ -83,7 +84,7 @@ class Releases(ProjectView):
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        rows = self.project.releases.select_related("created_by").defer("manifest")
+        rows = self.project.releases.select_related("created_by", "successor").defer("manifest")
         return page(request, rows, shapes.ReleaseShape)
 
     @operation(
@@ -139,6 +140,41 @@ class ReleaseFileContent(ProjectView):
             "X-Content-SHA256": file.blob.sha256,
         }
         return StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream", headers=headers)
+
+
+class Archive(ProjectView):
+    @operation(
+        "releases_archive",
+        "A release as a zip archive of its folder; the answers of test lie beside the folder, or nowhere",
+        tag=TAG,
+        query=shapes.ArchiveQuery,
+        code=(200, "application/zip"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404],
+    )
+    def get(self, request: Request, number: int, **address: str) -> FileResponse:
+        query = shapes.ArchiveQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        row = get_object_or_404(self.project.releases.select_related("project"), number=number)
+        made = release_folders.zipped(row, keys=not query.validated_data["without_keys"])
+        return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")
+
+
+class Withdrawal(ProjectView):
+    @operation(
+        "releases_withdraw",
+        "Withdraw a release: it is marked, its files stay, and its splits count as released",
+        tag=TAG,
+        takes=shapes.NewWithdrawal,
+        answer=shapes.ReleaseDetailShape,
+        refuses=[400, 404, 409],
+    )
+    def post(self, request: Request, number: int, **address: str) -> Response:
+        given = shapes.NewWithdrawal(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
+        withdrawing.withdraw(row, self.user, **given.validated_data)
+        return Response(shapes.ReleaseDetailShape(row, context={"request": request}).data)
 
 
 class Evaluation(ProjectView):

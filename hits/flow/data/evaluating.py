@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
-from hits.domain.plugins import recipe_of, usable_recipe
+from hits.domain.plugins import recipe_of
 from hits.models import Project, Release, ReleaseFile
 from hits.recipes.keys import KeyRefusedError
 from hits.refusals import Refusal
@@ -28,12 +28,6 @@ def release_numbered(project: Project, number: int | None) -> Release:
         wanted = "no release yet. Make one" if number is None else f"no release {number}. Name one that is there"
         raise EvaluationRefusedError(f"{project.name} has {wanted}.")
     return found
-
-
-def key_of(project: Project) -> str:
-    """The name of the file with the answers of test; empty where the recipe has none, or cannot be used."""
-    recipe = usable_recipe(project)
-    return str(getattr(recipe.steps, "KEY_FILE", "")) if recipe else ""
 
 
 def evaluate(release: Release, predictions: BinaryIO, name: str, file: str = "") -> dict[str, Any]:

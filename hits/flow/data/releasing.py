@@ -21,7 +21,9 @@ from hits.domain import (
     check_questions,
     models_in_releases,
     release_cards,
+    release_folders,
     release_values,
+    released_splits,
     saved_pages,
     stage_statistics,
     terms,
@@ -86,6 +88,7 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
 
     When nothing changed since the last release, that one is returned. Raises NothingToReleaseError.
     """
+    last = _last_number(project)
     content = _build(project)
     if not any(content.counts.values()):
         raise NothingToReleaseError(why_empty(project))
@@ -101,7 +104,9 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     latest = project.releases.order_by("-number").first()
     if latest and latest.digest == digest:
         return latest, False
-    return _store(project, manifest, digest, files, user), True
+    made = _store(project, manifest, digest, files, user, content, last)
+    # Of two that are made at once the later one has to know the splits of the other.
+    return (made, True) if made else release(project, user)
 
 
 def refuse_unjudged(project: Project) -> None:
@@ -153,7 +158,11 @@ def _build(project: Project) -> ReleaseContent:
         hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
-        return _with_pages(project, _with_models(project, _with_values(project, content)))
+        content = _with_pages(project, _with_models(project, _with_values(project, content)))
+        # Read once: verdicts may come before they are stored.
+        placed = tuple(content.splits()) if content.splits else ()
+        gone = released_splits.checked(project, placed) if content.splits else []
+        return replace(content, notes=(*content.notes, *gone), splits=lambda: placed)
 
 
 def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -283,6 +292,7 @@ def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) 
         terms=said.terms,
         citation=said.citation,
         agreed=_agreed(agreed),
+        key=key if (key := release_folders.key_of(project)) in content.files else "",
     )
 
 
@@ -472,21 +482,16 @@ def _manifest(
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
         **({"worker_terms": worker_terms} if worker_terms else {}),
-        "files": [_listed(name, file, name == _key_file(project)) for name, file in sorted(files.items())],
+        "files": [_listed(name, file, name == release_folders.key_of(project)) for name, file in sorted(files.items())],
     }
-
-
-def _key_file(project: Project) -> str:
-    """The name of the file with the answers of test; empty where the recipe has none."""
-    return str(getattr(recipe_of(project).steps, "KEY_FILE", ""))
 
 
 def _listed(name: str, file: BinaryIO, is_secret: bool) -> dict[str, Any]:
     """Without the sum of a secret file: the manifest is published, and answers that somebody guessed could be checked
     by it.
     """
-    size = {"name": name, "bytes": file.seek(0, io.SEEK_END)}
-    return size if is_secret else {**size, "sha256": _sum(file)}
+    size: dict[str, Any] = {"name": name, "bytes": file.seek(0, io.SEEK_END)}
+    return {**size, "beside_the_folder": True} if is_secret else {**size, "sha256": _sum(file)}
 
 
 def media_of(project: Project) -> list[dict[str, Any]]:
@@ -503,7 +508,7 @@ def _digest(project: Project, files: Mapping[str, BinaryIO]) -> str:
     """What tells one release from another: the sum of the manifest, and where answers are secret, theirs with a secret
     before it, for leads cite it.
     """
-    if (key := _key_file(project)) not in files:
+    if (key := release_folders.key_of(project)) not in files:
         return _sum(files[MANIFEST])
     return _sum(files[MANIFEST], io.BytesIO(project.pseudonym_key.encode()), files[key])
 
@@ -520,13 +525,25 @@ def _sum(*files: BinaryIO) -> str:
 
 @transaction.atomic
 def _store(
-    project: Project, manifest: dict[str, Any], digest: str, files: Mapping[str, BinaryIO], user: User | None
-) -> Release:
-    last = project.releases.aggregate(last=Max("number"))["last"] or 0
+    project: Project,
+    manifest: dict[str, Any],
+    digest: str,
+    files: Mapping[str, BinaryIO],
+    user: User | None,
+    content: ReleaseContent,
+    last: int,
+) -> Release | None:
+    """None where `last` is the newest release no more."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if _last_number(project) != last:
+        return None
+    if last and not project.released_items.exists():
+        released_splits.copy(project, project)
     made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)
     for name, file in sorted(files.items()):
         file.seek(0)
         ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
+    released_splits.store(project, content.splits() if content.splits else ())
     record(project, user, "made a release", detail={"release": made.number})
     facts = {
         "number": made.number,
@@ -536,3 +553,7 @@ def _store(
     }
     webhook_events.announce(project.pk, Webhook.Event.RELEASE_MADE, lambda: [facts])
     return made
+
+
+def _last_number(project: Project) -> int:
+    return project.releases.aggregate(last=Max("number"))["last"] or 0

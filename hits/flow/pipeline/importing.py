@@ -15,7 +15,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.domain import check_questions, imported_results, item_columns, known_items, media, suggestions
@@ -41,7 +41,7 @@ from hits.formats import encodings, media_zip
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
-from hits.models import Blob, Document, Item, Project, Stage, Suggestion, Upload
+from hits.models import Blob, Document, Item, Project, Stage, Suggestion, Upload, Verdict
 from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol, NotingProtocol
 from hits.recipes import SourceDocument, SourceItem
@@ -645,13 +645,8 @@ def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
 
 def _store(project: Project, documents: list[SourceDocument], upload: Upload | None = None) -> dict[Stage, int]:
     """The stages that got items, with how many. Takes the documents out of the list as it stores them."""
-    recipe = recipe_of(project)
     stages = _by_name(project)
-    purposes = recipe.steps.mark(
-        [(document.key, document.origin) for document in documents],
-        seed=project.seed,
-        options=options_of(project),
-    )
+    purposes = _purposes(project, [(document.key, document.origin) for document in documents])
     # Stages that a lead added, which ask about the rows of the file too.
     own = [stage for stage in project.stages.exclude(input={}) if stage.input["stage"] == ""]
     stored: Counter[Stage] = Counter()
@@ -684,6 +679,45 @@ def _store(project: Project, documents: list[SourceDocument], upload: Upload | N
         Suggestion.objects.bulk_create(suggestions.rows_of(suggested), batch_size=2000)
         stored.update(item.stage for item in items)
     return dict(stored)
+
+
+def _purposes(project: Project, documents: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The purpose of each document; of those that were here it is changed where the recipe asks for it."""
+    steps = recipe_of(project).steps
+    how = {"seed": project.seed, "options": options_of(project)}
+    if not getattr(steps, "MARKS_WHOLE_PROJECT", False):
+        new: dict[str, str] = steps.mark(documents, **how)
+        return new
+    # Of two uploads that are stored at once the later one has to know the marks of the other.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    there = {
+        key: (origin, purpose) for key, origin, purpose in project.documents.values_list("key", "origin", "purpose")
+    }
+    marked = {key: purpose for key, (_, purpose) in there.items()}
+    origins = [(key, origin) for key, (origin, _) in there.items()]
+    found: dict[str, str] = steps.mark([*origins, *documents], marked=marked, fixed=_with_later_items(project), **how)
+    for purpose in sorted(set(found.values())):
+        _mark(project, [key for key in there if found[key] == purpose != marked[key]], purpose)
+    return found
+
+
+def _with_later_items(project: Project) -> set[str]:
+    """The documents of which an item has come further than the first stage with a crowd, or was released."""
+    first = project.stages.filter(crowd=True).order_by("position").first()
+    items = Item.objects.filter(stage__project=project)
+    released = project.released_items.filter(key=OuterRef("key"))
+    later = items.filter(Exists(released))
+    if first:
+        later |= items.filter(stage__crowd=True, stage__position__gt=first.position)
+    return set(later.values_list("document__key", flat=True))
+
+
+def _mark(project: Project, keys: Sequence[str], purpose: str) -> None:
+    """What such an item leads to is found out again."""
+    for part in chunks(keys):
+        project.documents.filter(key__in=part).update(purpose=purpose)
+        judged = Verdict.objects.filter(item__document__project=project, item__document__key__in=part)
+        judged.filter(superseded_at=None).update(advanced=False)
 
 
 def _item(stage: Stage, document: Document, given: SourceItem, kinds: Mapping[int, check_questions.Kind]) -> Item:

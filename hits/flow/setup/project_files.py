@@ -17,7 +17,7 @@ import tomli_w
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import release_cards
+from hits.domain import release_cards, released_splits
 from hits.domain.action_log import record
 from hits.domain.plugins import load_recipe, options_of
 from hits.domain.project_rows import copy_items, create
@@ -262,18 +262,21 @@ def clone(
     owner: User,
     *,
     items: bool = False,
+    splits: bool = False,
     contact_email: str = "",
     limited: bool = True,
 ) -> Project:
     """A new project with the recipe, settings, tasks, rules, pay and tests of this one, which `owner` alone owns.
 
-    With `items`, what was imported comes with it; answers, people and money never do. Without a `contact_email` it has
-    the one of this project.
+    With `items`, what was imported comes with it; answers, people and money never do. With `splits`, what this project
+    released so far keeps its split there. Without a `contact_email` it has the one of this project.
     """
     email = contact_email or project.contact_email
     with transaction.atomic():
         made = create_from(read(written(project).encode()), name, budget, email, owner, limited=limited)
         if items:
             copy_items(project, made)
-        record(made, owner, CLONED, detail={"project": project.slug, "items": items})
+        if splits:
+            released_splits.copy(project, made)
+        record(made, owner, CLONED, detail={"project": project.slug, "items": items, "splits": splits})
     return made

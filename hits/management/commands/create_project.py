@@ -60,6 +60,7 @@ class Command(FlowCommand):
         recipe.add_argument("--file", type=Path, metavar="FILE.toml", help="what `recipe_file` of a project printed")
         recipe.add_argument("--clone", metavar="SLUG", help="of this project, with its settings")
         parser.add_argument("--items", action="store_true", help="with --clone: what was imported there comes with it")
+        parser.add_argument("--splits", action="store_true", help="with --clone: what was released keeps its split")
         parser.add_argument("--budget", type=money, required=True, help="dollars, fees included")
         parser.add_argument("--email", required=True, help="workers see it on every task page")
         parser.add_argument("--owner", required=True, help="user name of a lead")
@@ -73,6 +74,8 @@ class Command(FlowCommand):
             raise CommandError("--need goes with --answers.")
         if options["items"] and not options["clone"]:
             raise CommandError("--items goes with --clone.")
+        if options["splits"] and not options["clone"]:
+            raise CommandError("--splits goes with --clone.")
         if options["option"] and not options["recipe"]:
             raise CommandError("--option goes with --recipe.")
         owner = lead_named(options["owner"])
@@ -92,9 +95,8 @@ def _create(options: dict[str, Any], owner: User) -> Project:
         source = Project.objects.filter(slug=options["clone"]).first()
         if source is None:
             raise CommandError(f"There is no project {options['clone']!r}.")
-        return project_files.clone(
-            source, name, budget, owner, items=options["items"], contact_email=email, limited=False
-        )
+        kept = {"items": options["items"], "splits": options["splits"]}
+        return project_files.clone(source, name, budget, owner, **kept, contact_email=email, limited=False)
     if options["file"]:
         file = project_files.read(_content(options["file"]))
         return project_files.create_from(file, name, budget, email, owner, options["seed"], limited=False)

@@ -21,6 +21,7 @@ from django.db.models import Exists, OuterRef
 from common.configuration import is_home
 from hits import queue
 from hits.crowd.scaling import numbers_for
+from hits.domain import release_folders
 from hits.domain.wanted_answers import waiting
 from hits.flow.data import releasing
 from hits.flow.people import blocking, granting, reviewing, testing
@@ -205,10 +206,10 @@ class Command(BaseCommand):
         """Writes the files; prints JSON: number, whether it is new, digest, counts, notes, scores."""
         project = Project.objects.get(pk=options["project"])
         found, is_new = releasing.release(project, _lead())
-        options["folder"].mkdir(parents=True, exist_ok=True)
-        for file in found.files.select_related("blob"):
-            (options["folder"] / file.name).parent.mkdir(exist_ok=True)
-            (options["folder"] / file.name).write_bytes(file.blob.read())
+        folder = options["folder"]
+        for path, blob in release_folders.paths(found, folder.name).items():
+            (folder.parent / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder.parent / path).write_bytes(blob.read())
         report = {"number": found.number, "is_new": is_new, "digest": found.digest}
         report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}
         self.stdout.write(json.dumps(report))

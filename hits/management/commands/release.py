@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from hits.domain import release_folders
 from hits.flow.data import releasing
 from hits.management.commands._base import ProjectCommand
-from hits.models import Release
+from hits.models import Blob
 
 
 class Command(ProjectCommand):
@@ -20,26 +21,30 @@ class Command(ProjectCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--to", type=Path, metavar="DIR", help="write the files there; none of them may exist")
+        parser.add_argument(
+            "--without-keys", action="store_true", help="leave out the answers of test, which lie beside DIR otherwise"
+        )
 
     def run(self, options: dict[str, Any]) -> None:
         made, is_new = releasing.release(self.project(options), None)
         said = "is new" if is_new else "is as it was: nothing changed since"
         self.say(f"Release {made.number} {said}. Digest {made.digest}")
+        folder = (options["to"] or Path("release")).resolve()
+        blobs = release_folders.paths(made, folder.name, keys=not options["without_keys"])
         if options["to"]:
-            _write(made, options["to"])
-        for file in made.files.select_related("blob"):
-            self.say(f"{file.blob.sha256}  {file.name}")
+            _write({folder.parent / path: blob for path, blob in blobs.items()}, folder)
+        for path, blob in blobs.items():
+            self.say(f"{blob.sha256}  {os.path.relpath(path, folder.name)}")
 
 
-def _write(made: Release, folder: Path) -> None:
+def _write(files: Mapping[Path, Blob], folder: Path) -> None:
     """All of the files or none: they get their names when every one of them is on the disk."""
-    files = {folder / file.name: file.blob for file in made.files.select_related("blob")}
     there = [path for path in files if path.exists()]
     if there:
         raise CommandError(f"{there[0]} is there already and stays as it is. Choose an empty folder.")
     parts = {path.with_name(f".{path.name}.part"): path for path in files}
     is_new = not folder.exists()
-    within = sorted({path.parent for path in files if not path.parent.exists()} - {folder})
+    within = sorted({path.parent for path in files if not path.parent.exists()} - {folder, folder.parent})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for each in within:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hits.recipes.partition import nearest_subset
+from hits.recipes.dealing import NONE, Group, Splits, deal
+
+HELD_OUT = frozenset({"test", "dev"})
+OTHER_WRITER = "not by one of the best writers, and about a paragraph of test or dev"
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSet:
     """A question set as the split sees it. `author` is empty where nobody knows who wrote it.
 
-    `paragraph` is a digest: sets with the same one are about the same text.
+    `paragraph` is a digest: sets with the same one are about the same text. `earlier` are the splits in which the set
+    was released before, `paragraph_earlier` those in which any set about the paragraph was.
     """
 
-    paragraph: bytes
+    paragraph: str
     author: str
     kept: bool
+    earlier: Splits = NONE
+    paragraph_earlier: Splits = NONE
 
 
 @dataclass(frozen=True)
 class Writer:
+    """`held_out`: a set of theirs was released in test or dev, so they are among the best from then on."""
+
     worker: str
     written: int
     kept: int
+    held_out: bool = False
 
     @property
     def share(self) -> float:
@@ -36,69 +44,81 @@ class Writer:
 
 @dataclass(frozen=True)
 class Split:
-    """Which paragraphs are "test" and "dev"; the rest is "train". `notes` are sentences on what was not as wanted."""
+    """The split of each paragraph with a kept set. `notes` are sentences on what was not as wanted."""
 
-    parts: Mapping[bytes, str]
+    parts: Mapping[str, str]
+    best_writers: frozenset[str]
     notes: tuple[str, ...]
 
-    def part(self, paragraph: bytes) -> str:
-        return self.parts.get(paragraph, "train")
+    def part(self, one: WrittenSet) -> str:
+        """train, dev or test, or why the set is left out."""
+        part = self.parts[one.paragraph]
+        is_new = part in HELD_OUT and part not in one.earlier
+        return OTHER_WRITER if is_new and one.author not in self.best_writers else part
 
 
 def writers(sets: Iterable[WrittenSet]) -> list[Writer]:
     """Those who wrote anything, the most diligent first."""
-    written, kept = Counter[str](), Counter[str]()
+    written, kept, held_out = Counter[str](), Counter[str](), set[str]()
     for one in sets:
         if one.author:
             written[one.author] += 1
             kept[one.author] += one.kept
-    found = [Writer(worker, count, kept[worker]) for worker, count in written.items()]
+            if one.earlier & HELD_OUT:
+                held_out.add(one.author)
+    found = [Writer(worker, count, kept[worker], worker in held_out) for worker, count in written.items()]
     return sorted(found, key=lambda writer: (-writer.kept, writer.worker))
 
 
 def best(found: Iterable[Writer], *, least_written: int, least_share: float) -> frozenset[str]:
-    return frozenset(w.worker for w in found if w.written >= least_written and w.share >= least_share)
+    return frozenset(w.worker for w in found if w.held_out or (w.written >= least_written and w.share >= least_share))
 
 
-def split(sets: Iterable[WrittenSet], best_writers: frozenset[str], *, test: int, dev: int, seed: int) -> Split:
+def split(
+    sets: Iterable[WrittenSet],
+    best_writers: frozenset[str],
+    *,
+    test: int,
+    dev: int,
+    seed: int,
+    held_out_share: float = 1.0,
+) -> Split:
     """Test and dev from paragraphs whose kept sets are all by the best writers, whole paragraphs; the rest is train.
 
-    Where the best writers have fewer than `test + dev` kept sets, both shrink alike. The order of `sets` does not
-    matter, and the same seed gives the same split. What stays in memory is a number for each paragraph.
+    A paragraph that was released before stays where it was (`hits.recipes.dealing`). Where the best writers have fewer
+    than `test + dev` kept sets, or these are more than `held_out_share` (0..1) of all kept sets, both shrink alike. The
+    order of `sets` does not matter, and the same seed gives the same split. What stays in memory is a number for each
+    paragraph.
     """
-    sizes = _sizes(sets, best_writers)
-    fit = sorted(sizes)
-    random.Random(f"split {seed}").shuffle(fit)
-    there = sum(sizes.values())
-    share = min(1.0, there / (test + dev)) if test + dev else 0.0
-    for_test, rest = _taken(sizes, fit, round(test * share))
-    for_dev, _ = _taken(sizes, rest, round(dev * share))
-    parts = {**dict.fromkeys(for_test, "test"), **dict.fromkeys(for_dev, "dev")}
-    return Split(parts, tuple(_notes(there, test, dev)))
+    groups = _groups(sets, best_writers)
+    fit = sum(group.size for group in groups if (group.earlier or group.fit or NONE) & HELD_OUT)
+    share = min(Fraction(1), Fraction(fit, test + dev)) if test + dev else Fraction(0)
+    everything = sum(group.size for group in groups)
+    most = Fraction(str(held_out_share)) * everything / (test + dev) if test + dev else Fraction(0)
+    targets = {"test": round(test * min(share, most)), "dev": round(dev * min(share, most))}
+    dealing = deal(groups, targets, seed=seed)
+    wanted = min(test + dev, round(Fraction(str(held_out_share)) * everything))
+    return Split(dealing.parts, best_writers, (*_notes(fit, wanted), *dealing.notes))
 
 
-def _sizes(sets: Iterable[WrittenSet], best_writers: frozenset[str]) -> dict[bytes, int]:
-    """How many kept sets a paragraph has, where all of them are by the best writers."""
-    sizes: dict[bytes, int] = {}
+def _groups(sets: Iterable[WrittenSet], best_writers: frozenset[str]) -> list[Group[str]]:
+    """The paragraphs with a kept set; those with a set by somebody else are not fit for test and dev."""
+    sizes, earlier, by_others = Counter[str](), dict[str, Splits](), set[str]()
     for one in sets:
-        if one.kept:
-            # Below nought is a paragraph that somebody else wrote about, too.
-            there = sizes.get(one.paragraph, 0)
-            sizes[one.paragraph] = there + 1 if there >= 0 and one.author in best_writers else -1
-    return {paragraph: size for paragraph, size in sizes.items() if size > 0}
+        sizes[one.paragraph] += one.kept
+        if stood := one.earlier | one.paragraph_earlier:
+            earlier[one.paragraph] = earlier.get(one.paragraph, NONE) | stood
+        if one.kept and one.author not in best_writers:
+            by_others.add(one.paragraph)
+    return [
+        Group(paragraph, size, earlier.get(paragraph, NONE), NONE if paragraph in by_others else HELD_OUT)
+        for paragraph, size in sizes.items()
+        if size
+    ]
 
 
-def _taken(sizes: Mapping[bytes, int], order: Sequence[bytes], wanted: int) -> tuple[list[bytes], list[bytes]]:
-    """(paragraphs with as near to `wanted` sets as whole paragraphs allow, the others)."""
-    chosen = nearest_subset([sizes[paragraph] for paragraph in order], Fraction(wanted))
-    taken = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if is_in]
-    rest = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if not is_in]
-    return taken, rest
-
-
-def _notes(there: int, test: int, dev: int) -> list[str]:
-    if not there:
-        return ["No kept set is by one of the best writers, so dev and test are empty. Lower the thresholds."]
-    if there < test + dev:
-        return [f"The best writers have {there:,} kept sets, fewer than {test + dev:,}: dev and test shrink alike."]
-    return []
+def _notes(fit: int, wanted: int) -> Iterator[str]:
+    if not fit:
+        yield "No kept set is by one of the best writers, so dev and test are empty. Lower the thresholds."
+    elif fit < wanted:
+        yield f"The best writers have {fit:,} kept sets, fewer than {wanted:,}: dev and test shrink alike."

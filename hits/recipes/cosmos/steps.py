@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import blake2b
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, TypeVar
 
@@ -27,6 +26,7 @@ from hits.recipes.cosmos.charting import prefix_chart
 from hits.recipes.cosmos.releasing import KEY_FILE as KEY_FILE
 from hits.recipes.cosmos.releasing import PUBLISHED, Majorities, artefacts, files_of
 from hits.recipes.cosmos.releasing import evaluate as evaluate
+from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
     AUTHOR,
@@ -42,6 +42,7 @@ from hits.recipes.source import (
     Outside,
     Progress,
     ReleaseContent,
+    ReleasedItem,
     SourceDocument,
     SourceItem,
     ToldItem,
@@ -385,28 +386,49 @@ def as_released(item: JudgedItem, none_text: str) -> Json:
 # Splitting
 
 
-def written_sets(collected: Collected) -> Iterator[splitting.WrittenSet]:
-    for item in collected.judged(VALIDATE):
-        yield splitting.WrittenSet(_digest(item), item.data[AUTHOR], item.outcome == "kept")
+def written_sets(collected: Collected, earlier: Earlier) -> Iterator[splitting.WrittenSet]:
+    return (_written_set(item, earlier) for item in collected.judged(VALIDATE))
 
 
-def _digest(item: JudgedItem) -> bytes:
-    """Names the paragraph by its text: two files may bring the same one."""
-    return blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def _written_set(item: JudgedItem, earlier: Earlier) -> splitting.WrittenSet:
+    paragraph = digest_of(item.document["text"])
+    stood, about = earlier.of_item(item.key), earlier.of_group(paragraph)
+    return splitting.WrittenSet(paragraph, item.data[AUTHOR], item.outcome == "kept", stood, about)
 
 
 def _best(writers: Iterable[splitting.Writer], options: Mapping[str, Any]) -> frozenset[str]:
     return splitting.best(writers, least_written=options["best_written"], least_share=options["best_kept_share"])
 
 
-def split_of(collected: Collected, seed: int) -> splitting.Split:
-    best = _best(splitting.writers(written_sets(collected)), collected.options)
-    return _split(collected, best, collected.options, seed)
+@dataclass(frozen=True)
+class _Split:
+    """The split of items as they stand now."""
+
+    of: splitting.Split
+    earlier: Earlier
+
+    def part(self, item: JudgedItem) -> str:
+        """Of a kept item."""
+        return self.of.part(_written_set(item, self.earlier))
 
 
-def _split(collected: Collected, best: frozenset[str], options: Mapping[str, Any], seed: int) -> splitting.Split:
-    wanted = {"test": options["test_sets"], "dev": options["dev_sets"]}
-    return splitting.split(written_sets(collected), best, **wanted, seed=seed)
+def split_of(collected: Collected, seed: int) -> _Split:
+    earlier = Earlier(collected.released())
+    best = _best(splitting.writers(written_sets(collected, earlier)), collected.options)
+    return _Split(_split(collected, earlier, best, collected.options, seed), earlier)
+
+
+def _split(
+    collected: Collected, earlier: Earlier, best: frozenset[str], options: Mapping[str, Any], seed: int
+) -> splitting.Split:
+    return splitting.split(
+        written_sets(collected, earlier),
+        best,
+        test=options["test_sets"],
+        dev=options["dev_sets"],
+        held_out_share=options["held_out_share"],
+        seed=seed,
+    )
 
 
 def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
@@ -415,7 +437,7 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     """
     part = {HUMAN: "test", REASONING: collected.options["reasoning_from"]}[stage_key]
     split = split_of(collected, seed) if part in SPLITS else None
-    fit = [item.key for item in _drawable(collected, stage_key) if not split or split.part(_digest(item)) == part]
+    fit = [item.key for item in _drawable(collected, stage_key) if not split or split.part(item) == part]
     drawn = set(sample(fit, count, f"draw {stage_key} {seed}"))
     none_text = collected.options["none_text"]
     return [
@@ -447,11 +469,18 @@ def _right_texts(item: JudgedItem) -> list[str]:
 
 def split_preview(collected: Collected, options: Mapping[str, Any]) -> Json:
     """{"writers": [{"worker", "written", "kept", "share", "best"}], "counts": {split: sets}, "notes": [sentence]}."""
-    found = splitting.writers(written_sets(collected))
+    earlier = Earlier(collected.released())
+    found = splitting.writers(written_sets(collected, earlier))
     best = _best(found, options)
-    split = _split(collected, best, options, collected.seed)
-    counts = Counter(split.part(one.paragraph) for one in written_sets(collected) if one.kept)
-    rows = [{**vars(writer), "share": writer.share, "best": writer.worker in best} for writer in found]
+    split = _split(collected, earlier, best, options, collected.seed)
+    counts = Counter(split.part(one) for one in written_sets(collected, earlier) if one.kept)
+    rows = [
+        {
+            **{name: getattr(writer, name) for name in ("worker", "written", "kept", "share")},
+            "best": writer.worker in best,
+        }
+        for writer in found
+    ]
     return {"writers": rows, "counts": {name: counts[name] for name in SPLITS}, "notes": list(split.notes)}
 
 
@@ -473,7 +502,7 @@ def build_release(collected: Collected) -> ReleaseContent:
     with ExitStack() as stack:
         spools = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
         for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING):
-            name = found.part(_digest(item)) if item.outcome == "kept" else item.outcome
+            name = found.part(item) if item.outcome == "kept" else _LEFT_OUT[item.outcome]
             counts[name] += 1
             if name not in spools:
                 continue
@@ -495,20 +524,25 @@ def build_release(collected: Collected) -> ReleaseContent:
     return ReleaseContent(
         files=files,
         counts={name: counts[name] for name in SPLITS},
-        left_out={reason: counts[name] for name, reason in _LEFT_OUT.items() if counts[name]},
+        left_out={name: count for name, count in counts.items() if name not in SPLITS},
         statistics=statistics,
-        notes=(*found.notes, *_notes(replaced, counts, computed, none_text)),
+        notes=(*found.of.notes, *_notes(replaced, counts, computed, none_text)),
         check=partial(artefacts, files),
         tables={"questions": {name: f"{PUBLISHED[name]}.parquet" for name in SPLITS if counts[name]}},
         told={VALIDATE: partial(_told, collected, found)},
+        splits=partial(_splits, collected, found),
     )
 
 
-def _told(collected: Collected, found: splitting.Split) -> Iterator[ToldItem]:
-    """The released sets of train and dev; the labels of test are hidden."""
+def _splits(collected: Collected, found: _Split) -> Iterator[ReleasedItem]:
     for item in collected.judged(VALIDATE):
-        if item.outcome == "kept" and (name := found.part(_digest(item))) != "test":
-            yield ToldItem(item.key, name)
+        if item.outcome == "kept" and (name := found.part(item)) in SPLITS:
+            yield ReleasedItem(item.key, digest_of(item.document["text"]), name)
+
+
+def _told(collected: Collected, found: _Split) -> Iterator[ToldItem]:
+    """The released sets of train and dev; the labels of test are hidden."""
+    return (ToldItem(item.key, item.split) for item in _splits(collected, found) if item.split != "test")
 
 
 def _overall(tallies: Iterable[Tally]) -> Tally:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from hashlib import blake2b
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
@@ -24,12 +23,22 @@ from hits.formats import labels, mcscript
 from hits.formats.tables import Format, Type, write_all, write_csv
 from hits.quality.human_bound import human_bound, plan
 from hits.recipes.artefacts import of_tables
+from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.keys import reading
 from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_withdrawn, standing_stories
 from hits.recipes.mcscript.charting import labels_chart, types_chart
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
-from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent, ToldItem
+from hits.recipes.source import (
+    Collected,
+    GivenLabel,
+    Json,
+    JudgedItem,
+    NextItem,
+    ReleaseContent,
+    ReleasedItem,
+    ToldItem,
+)
 from hits.text.hiding import visible
 from hits.text.question_statistics import AskedQuestion, QuestionTally, together
 from hits.text.statistics import OVERALL
@@ -49,6 +58,8 @@ _TABLES: tuple[Format, ...] = ("jsonl", "parquet")
 KEY_FILE, IDS_FILE = "test-key.csv", "ids.csv"
 KEY_COLUMNS = ("id", "question_id", "label")
 HIDDEN = -1
+# The note of a text of a scenario that test has alone.
+APART = "apart"
 _WORDS = {"": "without a label", "no-majority": "no clear majority"}
 _CHANGED = {
     "text": "questions_reworded_by_experts",
@@ -113,8 +124,7 @@ def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
         elif not _can_be_written(text):
             left_out["texts with characters that XML cannot hold"] += 1
         else:
-            digest = blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-            yield _Released(item, digest, text)
+            yield _Released(item, digest_of(item.document["text"]), text)
 
 
 def _count_earlier(collected: Collected, left_out: Counter[str]) -> None:
@@ -241,9 +251,14 @@ def _can_be_written(text: ReleasedText) -> bool:
 
 
 def split_of(collected: Collected, passed: Passed) -> Split:
-    options = collected.options
+    options, earlier = collected.options, Earlier(collected.released())
+
+    def told(one: _Released) -> ToldText:
+        stood = earlier.of_item(one.item.key) | earlier.of_group(one.digest)
+        return ToldText(one.digest, one.text.scenario, stood, earlier.note(one.item.key) == APART)
+
     return split(
-        (ToldText(one.digest, one.text.scenario) for one in released(collected, passed)),
+        map(told, released(collected, passed)),
         scenarios=options["test_scenarios"],
         test_share=options["test_share"],
         dev_share=options["dev_share"],
@@ -331,6 +346,9 @@ def build_release(collected: Collected) -> ReleaseContent:
         # Counted by the first pass.
         for one in released(collected, Passed()):
             name = found.part(one.digest)
+            if name not in SPLITS:
+                passed.left_out[f"questions {name}"] += len(one.text.questions)
+                continue
             spools[name].write(json.dumps(asdict(one.text), ensure_ascii=False).encode() + b"\n")
             tallies[name].add(one.text.text, map(_asked, one.text.questions))
         ids = collected.options["ids"]
@@ -351,13 +369,20 @@ def build_release(collected: Collected) -> ReleaseContent:
         check=partial(_artefacts, files),
         tables={"questions": {name: f"{name}.parquet" for name in SPLITS if statistics[name]["questions"]}},
         told={ANSWERS: partial(_told, collected, found)},
+        splits=partial(_splits, collected, found),
     )
+
+
+def _splits(collected: Collected, found: Split) -> Iterator[ReleasedItem]:
+    for one in released(collected, Passed()):
+        if (name := found.part(one.digest)) in SPLITS:
+            yield ReleasedItem(one.item.key, one.digest, name, APART if one.text.scenario in found.apart else "")
 
 
 def _told(collected: Collected, found: Split) -> Iterator[ToldItem]:
     """The texts of train and dev with those of their questions that are released; the labels of test are hidden."""
     for one in released(collected, Passed()):
-        if (name := found.part(one.digest)) != "test":
+        if (name := found.part(one.digest)) in ("train", "dev"):
             yield ToldItem(one.item.key, name, frozenset(f"q{question.number}" for question in one.text.questions))
 
 

@@ -119,7 +119,7 @@ def _files(collected: Collected, params: Json, seed: int) -> Iterator[tuple[str,
     listed = _spooled(collected, params, seed)
     for fold in range(listed.folds):
         yield f"fold{fold}-train.json", record.written(_documents(listed.without(fold)), FILE_VERSION)
-        yield f"fold{fold}-test.json", record.written(_documents(listed.of(fold)), FILE_VERSION)
+        yield f"fold{fold}-test.json", record.written(_documents(listed.of(fold)), FILE_VERSION, answers=False)
 
 
 def _documents(of: Iterable[Triple]) -> Iterator[record.Document]:
@@ -232,7 +232,7 @@ FILTERING = Computation(
         parameter="reader",
         sends=(
             "For each fold a file to learn from and one to answer, fold0-train.json and fold0-test.json and so on, in "
-            "ReCoRD's layout. The answers stand in both, as in the published files."
+            "ReCoRD's layout. The queries of those to answer have no answers."
         ),
         takes=(
             "One JSON object with a prediction for each query of all test files, in the official form "

@@ -21,6 +21,7 @@ from hits.formats import by_id, record
 from hits.formats.reading import kind, quoted
 from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
+from hits.recipes.dealing import NOTHING, Earlier, digest_of
 from hits.recipes.keys import reading
 from hits.recipes.record.splitting import (
     CRAWLED,
@@ -36,7 +37,7 @@ from hits.recipes.record.splitting import (
     divide,
     kept_item,
 )
-from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ToldItem
+from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ReleasedItem, ToldItem
 from hits.text.artefacts import Example
 from hits.text.passage_queries import Rule, ngrams, passage_ngrams, tokens_of
 from hits.text.squad import macro
@@ -51,7 +52,13 @@ _LINES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 
 def build_release(collected: Collected) -> ReleaseContent:
     """See `release_of`."""
-    return release_of(collected.chain, seed=collected.seed, options=collected.options, said=_said_by_people(collected))
+    return release_of(
+        collected.chain,
+        seed=collected.seed,
+        options=collected.options,
+        said=_said_by_people(collected),
+        earlier=Earlier(collected.released()),
+    )
 
 
 def _said_by_people(collected: Collected) -> dict[str, str]:
@@ -66,14 +73,15 @@ def release_of(
     seed: int,
     options: Mapping[str, Any] = DEFAULTS,
     said: Mapping[str, str] = MappingProxyType({}),
+    earlier: Earlier = NOTHING,
 ) -> ReleaseContent:
     """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query.
 
     `chain` gives the items anew each time, ordered by document and key; none are held. Raises SplitError.
     """
     options = {**DEFAULTS, **options}
-    division = divide(map(kept_item, _ordered(chain())), seed=seed, options=options)
-    parts, left_out = _parts(chain(), division)
+    division = divide((kept_item(item, earlier) for item in _ordered(chain())), seed=seed, options=options)
+    parts, left_out = _parts(chain(), division, earlier)
     statistics = split_statistics(parts, options["tokeniser"])
     for name in (DEV, TEST):
         statistics[name] |= human_performance(parts[name], said)
@@ -86,6 +94,7 @@ def release_of(
         check=partial(check, {name: partial(_examples, part) for name, part in parts.items()}),
         tables={"queries": {name: f"{name}.parquet" for name, part in parts.items() if part.items}},
         told=dict.fromkeys((VALIDATE, REVALIDATE, HUMAN), partial(_told, parts)),
+        splits=partial(_splits, parts),
     )
 
 
@@ -137,8 +146,9 @@ class _Part:
         for key, origin, document, asked in self._read():
             yield _document(key, origin, document, [data for _, data in asked])
 
-    def item_keys(self) -> Iterator[str]:
-        return (key for _, _, _, asked in self._read() for key, _ in asked)
+    def item_keys(self) -> Iterator[tuple[str, str]]:
+        """(key, passage)."""
+        return ((key, document["text"]) for _, _, document, asked in self._read() for key, _ in asked)
 
     def _read(self) -> Iterator[list[Any]]:
         at = 0
@@ -151,14 +161,14 @@ class _Part:
             yield from map(json.loads, lines)
 
 
-def _parts(chain: Iterable[ChainItem], division: Division) -> tuple[dict[str, _Part], dict[str, int]]:
+def _parts(chain: Iterable[ChainItem], division: Division, earlier: Earlier) -> tuple[dict[str, _Part], dict[str, int]]:
     """(the documents of each split, how many items were left out by reason)."""
     parts = {name: _Part() for name in (TRAIN, DEV, TEST)}
     left_out: Counter[str] = Counter()
     for _, items in groupby(chain, key=attrgetter("document_key")):
         of_part: dict[str, list[ChainItem]] = defaultdict(list)
         for item in items:
-            part, reason = division.place(kept_item(item))
+            part, reason = division.place(kept_item(item, earlier))
             if part:
                 of_part[part].append(item)
             else:
@@ -171,8 +181,14 @@ def _parts(chain: Iterable[ChainItem], division: Division) -> tuple[dict[str, _P
 def _told(parts: Mapping[str, _Part]) -> Iterator[ToldItem]:
     """Queries have the same key in each stage. Those of test are not told."""
     for name in (TRAIN, DEV):
-        for key in parts[name].item_keys():
+        for key, _ in parts[name].item_keys():
             yield ToldItem(key, name)
+
+
+def _splits(parts: Mapping[str, _Part]) -> Iterator[ReleasedItem]:
+    for name, part in parts.items():
+        for key, passage in part.item_keys():
+            yield ReleasedItem(key, digest_of(passage), name)
 
 
 def _examples(documents: Iterable[record.Document]) -> Iterator[Example]:

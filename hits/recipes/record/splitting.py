@@ -3,23 +3,25 @@
 - Train may hold public articles only, so every crawled document is marked `eval`: it can serve dev and test alone.
 - Dev and test hold public and crawled queries in the ratio 3:7 (an option), so of the public documents just so many
   are marked `eval` as the crawled ones call for. Without crawled documents there is no ratio to keep, and a share of
-  the public ones is marked.
+  the public ones is marked. The marks are those of the whole project: each upload changes those of documents that
+  were not validated twice yet.
 - Documents are marked, not queries: all queries of a passage go one way, so that no passage is in two splits.
 - Marks are made before validation and queries drop out later, so the ratio is restored when the data is split:
   public queries beyond it go to train, crawled ones, which may not, are left out and counted.
+- A passage that was released stays in its split (`hits.recipes.dealing`).
 """
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from hits.recipes.partition import nearest_subset
+from hits.recipes.dealing import IN_TWO, NONE, Earlier, Group, Splits, deal, digest_of
+from hits.recipes.sampling import sample
 from hits.recipes.source import ChainItem
 
 Purpose = Literal["train", "eval"]
@@ -36,6 +38,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 NOT_VALIDATED = "not validated"
 VALIDATED_ONCE = "meant for dev or test, validated only once"
 CRAWLED_IN_TRAIN = "crawled, and train holds public articles only"
+HELD_OUT_ONCE = "released in dev or test before, validated only once"
 SURPLUS_CRAWLED = "crawled, beyond the ratio {}"
 
 
@@ -62,12 +65,18 @@ def _eval_public(public: int, crawled: int, options: Mapping[str, Any]) -> int:
 
 
 def mark(
-    documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any] = DEFAULTS
+    documents_meta: Iterable[tuple[str, str]],
+    *,
+    seed: int,
+    options: Mapping[str, Any] = DEFAULTS,
+    marked: Mapping[str, str] = MappingProxyType({}),
+    fixed: Set[str] = frozenset(),
 ) -> dict[str, Purpose]:
     """Document key to purpose, from (key, origin) in any order; the same seed gives the same marks.
 
-    The option `eval_share` (0..1) counts only when no document was crawled. Raises ValueError for a share outside, a
-    doubled key or an unknown origin.
+    `marked` has the purposes of documents that were here before: they change where the proportion asks for it, but for
+    those that are `fixed`. The option `eval_share` (0..1) counts only when no document was crawled. Raises ValueError
+    for a share outside, a doubled key or an unknown origin.
     """
     listed = list(documents_meta)
     options = {**DEFAULTS, **options}
@@ -77,9 +86,13 @@ def mark(
             raise ValueError(f"{name} must lie between 0 and 1, but is {options[name]}")
     if len(origins) != len(listed) or not set(origins.values()) <= {PUBLIC, CRAWLED}:
         raise ValueError(f"every document needs a key of its own and an origin, {PUBLIC} or {CRAWLED}")
-    public = sorted(key for key, origin in listed if origin == PUBLIC)
+    public = [key for key, origin in listed if origin == PUBLIC]
     wanted = _eval_public(len(public), len(listed) - len(public), options)
-    chosen = set(random.Random(f"mark {seed}").sample(public, wanted))
+    chosen = {key for key in public if key in fixed and marked[key] == EVAL}
+    for_eval = [key for key in public if key not in fixed and marked.get(key) == EVAL]
+    others = [key for key in public if key not in fixed and marked.get(key) != EVAL]
+    for keys in (for_eval, others):
+        chosen |= set(sample(keys, wanted - len(chosen), f"mark {seed}"))
     return {key: "eval" if origin == CRAWLED or key in chosen else "train" for key, origin in listed}
 
 
@@ -88,13 +101,16 @@ def mark(
 
 @dataclass(frozen=True, order=True)
 class KeptItem:
-    """A query that every validation so far confirmed; `validations` counts them."""
+    """A query that every validation so far confirmed; `validations` counts them. `earlier` are the splits in which it,
+    or another query of its passage, was released before.
+    """
 
     document_key: str
     query_key: str
     origin: str
     purpose: str
     validations: int
+    earlier: Splits = field(default=NONE, compare=False)
 
 
 @dataclass(frozen=True, order=True)
@@ -118,13 +134,6 @@ class Split:
         return dict(sorted(Counter(left.reason for left in self.left_out).items()))
 
 
-class Group(NamedTuple):
-    """A document and how many of its items can be in dev or test."""
-
-    document_key: str
-    items: int
-
-
 @dataclass(frozen=True)
 class Division:
     """Where each kept item goes. Held are the documents for dev and test, and nothing of those for train.
@@ -133,7 +142,6 @@ class Division:
     """
 
     parts: Mapping[str, str]
-    surplus: str
     notes: tuple[str, ...]
 
     def place(self, item: KeptItem) -> tuple[str, str]:
@@ -141,7 +149,7 @@ class Division:
         if reason := _reason(item):
             return "", reason
         part = TRAIN if item.purpose == TRAIN else self.parts[item.document_key]
-        return (part, "") if part else ("", self.surplus)
+        return (part, "") if part in (TRAIN, DEV, TEST) else ("", part)
 
 
 def divide(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Division:
@@ -151,22 +159,46 @@ def divide(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = 
     origin. The items are read once and not held. Raises SplitError.
     """
     options = {**DEFAULTS, **options}
+    public, crawled = _groups(kept)
+    ratio, wanted = _ratio(options), f"{options['public_parts']}:{options['crawled_parts']}"
+    there = _fit(public), _fit(crawled)
+    in_ratio = (min(there[0], there[1] * ratio), min(there[1], there[0] / ratio)) if all(there) else there
+    parts = _held_out(public, in_ratio[0], TRAIN, seed)
+    parts |= _held_out(crawled, in_ratio[1], SURPLUS_CRAWLED.format(wanted), seed)
+    public_eval, crawled_eval = ([group for group in of if parts[group.key] == EVAL] for of in (public, crawled))
+    share = Fraction(str(options["dev_share"]))
+    dealt = deal(crawled_eval, {DEV: share * _items(crawled_eval)}, seed=seed, rest=TEST).parts
+    in_dev = _items(group for group in crawled_eval if dealt[group.key] == DEV)
+    target = share * _items([*public_eval, *crawled_eval]) - in_dev
+    parts |= {**dealt, **deal(public_eval, {DEV: target}, seed=seed, rest=TEST).parts}
+    counts = [_items(of) for of in (public_eval, public, crawled_eval, crawled)]
+    return Division(parts, _notes(counts[0], counts[1] - counts[0], counts[2], counts[3] - counts[2], wanted))
+
+
+def _groups(kept: Iterable[KeptItem]) -> tuple[list[Group[str]], list[Group[str]]]:
+    """(public, crawled): the documents with items that can be in dev or test."""
     sizes: dict[str, Counter[str]] = {PUBLIC: Counter(), CRAWLED: Counter()}
+    earlier: dict[str, Splits] = {}
     for item in kept:
         _refuse_unknown(item)
         if item.purpose == EVAL and not _reason(item):
             sizes[item.origin][item.document_key] += 1
-    shuffle = random.Random(f"split {seed}")
-    public, crawled = _shuffled(sizes[PUBLIC], shuffle), _shuffled(sizes[CRAWLED], shuffle)
-    public, public_surplus, crawled, crawled_surplus = _in_ratio(public, crawled, _ratio(options))
-    dev, test = _divided([*public, *crawled], Fraction(str(options["dev_share"])))
-    places = ((DEV, dev), (TEST, test), (TRAIN, public_surplus), ("", crawled_surplus))
-    wanted = f"{options['public_parts']}:{options['crawled_parts']}"
-    return Division(
-        parts={group.document_key: part for part, groups in places for group in groups},
-        surplus=SURPLUS_CRAWLED.format(wanted),
-        notes=_notes(public, public_surplus, crawled, crawled_surplus, wanted),
-    )
+            earlier[item.document_key] = earlier.get(item.document_key, NONE) | item.earlier
+    public, crawled = ([Group(key, size, earlier[key]) for key, size in sizes[of].items()] for of in (PUBLIC, CRAWLED))
+    return public, crawled
+
+
+def _fit(groups: Iterable[Group[str]]) -> Fraction:
+    """How many items could be in dev or test."""
+    return Fraction(_items(group for group in groups if len(group.earlier) < 2 and TRAIN not in group.earlier))
+
+
+def _held_out(groups: Sequence[Group[str]], wanted: Fraction, rest: str, seed: int) -> dict[str, str]:
+    """`EVAL` for documents that are for dev and test, as those are that one of the two has already."""
+    listed = [
+        replace(group, earlier=frozenset({EVAL})) if group.earlier in ({DEV}, {TEST}) else group for group in groups
+    ]
+    return dict(deal(listed, {EVAL: wanted}, seed=seed, rest=rest).parts)
 
 
 def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Split:
@@ -208,60 +240,31 @@ def _reason(item: KeptItem) -> str:
         return NOT_VALIDATED
     if item.purpose == EVAL:
         return VALIDATED_ONCE if item.validations < 2 else ""
+    if item.earlier - {TRAIN}:
+        return IN_TWO if TRAIN in item.earlier else HELD_OUT_ONCE
     return CRAWLED_IN_TRAIN if item.origin == CRAWLED else ""
 
 
-def _shuffled(sizes: Mapping[str, int], shuffle: random.Random) -> list[Group]:
-    listed = [Group(key, sizes[key]) for key in sorted(sizes)]
-    shuffle.shuffle(listed)
-    return listed
+def _items(groups: Iterable[Group[str]]) -> int:
+    return sum(group.size for group in groups)
 
 
-def _items(groups: Iterable[Group]) -> int:
-    return sum(group.items for group in groups)
-
-
-def _take(groups: Sequence[Group], target: Fraction) -> tuple[list[Group], list[Group]]:
-    """(groups with as near to `target` items as whole groups allow, the other groups)."""
-    chosen = nearest_subset([group.items for group in groups], target)
-    taken = [group for group, is_in in zip(groups, chosen, strict=True) if is_in]
-    rest = [group for group, is_in in zip(groups, chosen, strict=True) if not is_in]
-    return taken, rest
-
-
-def _divided(groups: Sequence[Group], share: Fraction) -> tuple[list[Group], list[Group]]:
-    return _take(groups, share * _items(groups))
-
-
-def _in_ratio(
-    public: list[Group], crawled: list[Group], ratio: Fraction
-) -> tuple[list[Group], list[Group], list[Group], list[Group]]:
-    """(public, its surplus, crawled, its surplus): whichever origin has too much for the ratio gives some up."""
-    if not public or not crawled:
-        return public, [], crawled, []
-    wanted_public = _items(crawled) * ratio
-    if _items(public) > wanted_public:
-        return *_take(public, wanted_public), crawled, []
-    return public, [], *_take(crawled, _items(public) / ratio)
-
-
-def _notes(
-    public: list[Group], public_surplus: list[Group], crawled: list[Group], crawled_surplus: list[Group], wanted: str
-) -> tuple[str, ...]:
-    counts = [_items(groups) for groups in (public, public_surplus, crawled, crawled_surplus)]
-    if not any(counts):
+def _notes(public: int, public_surplus: int, crawled: int, crawled_surplus: int, wanted: str) -> tuple[str, ...]:
+    """From items in dev and test by origin, and those that are not there."""
+    if not public + public_surplus + crawled + crawled_surplus:
         return ("Nothing was validated twice, so dev and test are empty.",)
-    if not counts[0] + counts[1] or not counts[2] + counts[3]:
-        only = CRAWLED if counts[2] else PUBLIC
+    if not public + public_surplus or not crawled + crawled_surplus:
+        only = CRAWLED if crawled else PUBLIC
         return (f"All queries that were validated twice are {only}: no ratio of origins was applied.",)
-    notes = [f"Dev and test hold {counts[0]:,} public and {counts[2]:,} crawled queries (wanted {wanted})."]
-    if counts[1]:
-        notes.append(f"{counts[1]:,} public queries beyond the ratio went to train.")
-    if counts[3]:
-        notes.append(f"{counts[3]:,} crawled queries beyond the ratio were left out.")
+    notes = [f"Dev and test hold {public:,} public and {crawled:,} crawled queries (wanted {wanted})."]
+    if public_surplus:
+        notes.append(f"{public_surplus:,} public queries beyond the ratio went to train.")
+    if crawled_surplus:
+        notes.append(f"{crawled_surplus:,} crawled queries beyond the ratio were left out.")
     return tuple(notes)
 
 
-def kept_item(item: ChainItem) -> KeptItem:
+def kept_item(item: ChainItem, earlier: Earlier) -> KeptItem:
     validations = sum(stage in item.kept_in for stage in (VALIDATE, REVALIDATE))
-    return KeptItem(item.document_key, item.key, item.origin, item.purpose, validations)
+    stood = earlier.of_item(item.key) | earlier.of_group(digest_of(item.document["text"]))
+    return KeptItem(item.document_key, item.key, item.origin, item.purpose, validations, stood)

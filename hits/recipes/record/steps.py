@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from hits.formats import record
+from hits.recipes.dealing import Earlier
 from hits.recipes.record.articles import (
     COMPUTATION_AGAIN,
     admit,
@@ -33,9 +34,11 @@ from hits.text.query_options import OPTIONS, rule_of
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 COMPUTATIONS = (FILTERING, COMPUTATION_AGAIN)
+MARKS_WHOLE_PROJECT = True
 __all__ = [
     "COMPUTATIONS",
     "KEY_FILE",
+    "MARKS_WHOLE_PROJECT",
     "admit",
     "build_release",
     "check_option",
@@ -124,7 +127,10 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     """
     if stage_key == VALIDATE:
         return draw_queries(collected, count, seed=seed)
-    dev = split(map(kept_item, collected.chain()), seed=collected.seed, options=collected.options).dev
+    earlier = Earlier(collected.released())
+    dev = split(
+        (kept_item(item, earlier) for item in collected.chain()), seed=collected.seed, options=collected.options
+    ).dev
     drawn = set(sample((item.query_key for item in dev), count, f"draw {stage_key} {seed}"))
     return [
         NextItem(stage_key, item.key, item.data, parent=(_latest(item), item.key))

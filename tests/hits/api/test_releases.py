@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import zipfile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -114,3 +116,26 @@ def test_a_release_without_that_key_says_which_files_it_has(api: APIClient, stag
     answer = api.post(f"{RELEASES}1/evaluate/", predictions({}), format="multipart")
     refused(answer, 409, "nothing_to_compare")
     assert "It has train.json" in answer.content.decode()
+
+
+def test_a_release_is_withdrawn_with_its_reason_and_successor(api: APIClient, stage: Stage) -> None:
+    for _ in range(2):
+        factories.release(stage.project)
+    address = f"{RELEASES}1/withdraw/"
+    refused(api.post(address, {"reason": "It leaked", "successor": 3}, format="json"), 400, "withdrawal_refused")
+    found = api.post(address, {"reason": "It leaked", "successor": 2}, format="json").json()
+    assert (found["withdrawn_reason"], found["successor"], len(found["files"])) == ("It leaked", 2, 1)
+    standing = [row["number"] for row in api.get(RELEASES).json()["results"] if row["withdrawn_at"] is None]
+    assert standing == [2]
+
+
+def test_an_archive_has_the_answers_of_test_beside_the_folder_or_nowhere(api: APIClient, kept: list[Item]) -> None:
+    files = {file["name"]: file["is_key"] for file in api.post(RELEASES).json()["files"]}
+    slug = Project.objects.get().slug
+    folder = {f"{slug}-1/{name}" for name, is_key in files.items() if not is_key}
+    for query, beside in (("", {f"{slug}-1-test-key.json"}), ("?without_keys=true", set())):
+        content = b"".join(api.get(f"{RELEASES}1/archive/{query}").streaming_content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert set(archive.namelist()) == folder | beside
+            listed = json.loads(archive.read(f"{slug}-1/manifest.json"))["files"]
+    assert [file["name"] for file in listed if file.get("beside_the_folder")] == ["test-key.json"]

@@ -31,6 +31,7 @@ WITHOUT_MONEY = {
     ("compensation-quote", "post"),
     ("draw-qualification-test", "post"),
     ("evaluate-release", "post"),
+    ("withdraw-release", "post"),
     ("expire", "post"),
     ("extend", "post"),
     ("fetch-qualification-test-results", "post"),

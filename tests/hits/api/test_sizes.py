@@ -18,7 +18,7 @@ LARGEST = 2_000_000
 # What is to be whole, whatever its size.
 DOWNLOADS = {
     "annotations", "computation-files", "media-content", "project-results", "recipe-file", "release-file", "results",
-    "sample-file",
+    "release-archive", "sample-file",
 }  # fmt: skip
 
 

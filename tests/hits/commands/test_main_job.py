@@ -135,6 +135,12 @@ def test_the_main_job_ends_in_files_whose_checksums_are_printed(run: Run, answer
         checksum, name = line.split("  ")
         assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == checksum
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["counts"]["train"] == 2
+    assert (tmp_path / "out-test-key.json").exists() and not list((tmp_path / "out").rglob("*key*"))
+    assert "`test-key.json`, which lies beside the folder as FOLDER-test-key.json" in (
+        (tmp_path / "out" / "README.md").read_text()
+    )
+    assert "key" not in run("release", "river", "--to", tmp_path / "public", "--without-keys")
+    assert [path.name for path in tmp_path.rglob("*key*")] == ["out-test-key.json"]
     assert "Release 1 is as it was" in run("release", "river")
     with pytest.raises(CommandError, match="is there already"):
         run("release", "river", "--to", tmp_path / "out")

@@ -19,6 +19,7 @@ from django.db import connection, transaction
 
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
+from hits.domain import release_folders
 from hits.domain.marketplace_account import gateway
 from hits.flow.data import releasing
 from hits.flow.people import reviewing, testing
@@ -44,7 +45,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 KEY = AnswerKey.read(SAMPLES / "cosmos-key.jsonl")
 STORIES = "\n\n".join((SAMPLES / "cosmos-stories.txt").read_text(encoding="utf-8").split("\n\n")[5:9])
-OPTIONS = {"best_written": 1, "best_kept_share": 0.5, "test_sets": 2, "dev_sets": 2}
+OPTIONS = {"best_written": 1, "best_kept_share": 0.5, "test_sets": 2, "dev_sets": 2, "held_out_share": 1.0}
 CAREFUL = Person("anna", "careful", 7, 1.0, 30.0, 0.0)
 
 
@@ -142,10 +143,9 @@ def send_arrivals(stage: Stage) -> None:
 
 def released(project: Project, folder: Path) -> demo_checks.Release:
     found, is_new = releasing.release(Project.objects.get(pk=project.pk), None)
-    folder.mkdir()
-    for file in found.files.select_related("blob"):
-        (folder / file.name).parent.mkdir(exist_ok=True)
-        (folder / file.name).write_bytes(file.blob.read())
+    for path, blob in release_folders.paths(found, folder.name).items():
+        (folder.parent / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder.parent / path).write_bytes(blob.read())
     report = {"is_new": is_new, "digest": found.digest, "counts": found.manifest["counts"]}
     return demo_checks.Release(report, folder)
 

@@ -2,9 +2,10 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow.pipeline import importing
+from hits.flow.pipeline import advancing, importing
 from hits.flow.setup import projects
 from hits.models import Document, Item, Upload
+from tests.hits import factories
 from tests.hits.flow.conftest import example, lines
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +133,24 @@ def test_what_is_not_read_of_a_table_is_in_the_remarks_of_its_import(lead):
     assert importing.import_upload(upload.pk) == 1
     upload.refresh_from_db()
     assert upload.notes == ["The last column is not read: there is no name in the first line."]
+
+
+def test_a_later_file_changes_the_marks_of_the_project_and_what_was_validated_goes_on(bring, stage):
+    """Of 100 public and 100 crawled texts in two files 43 public ones go to the second validation, as of one file."""
+    project, later = stage.project, stage.project.stages.get(key="revalidate")
+    for_eval = project.documents.filter(origin="public", purpose="eval")
+    bring(lines([example(number) for number in range(100)]))
+    assert for_eval.count() == 18
+    for item in stage.items.select_related("document"):
+        item.state = Item.State.KEPT
+        item.save()
+        factories.verdict(item)
+    advancing.advance(stage)
+    first = set(later.items.values_list("document__key", flat=True))
+    assert first == set(for_eval.values_list("key", flat=True))
+    bring(lines([example(number) for number in range(100, 200)]), "crawled")
+    assert for_eval.count() == 43 and first < set(for_eval.values_list("key", flat=True))
+    advancing.advance(stage)
+    assert set(later.items.values_list("document__key", flat=True)) == set(for_eval.values_list("key", flat=True))
+    bring(lines([example(number) for number in range(200, 300)]))
+    assert for_eval.count() == 43

@@ -59,7 +59,7 @@ def test_a_clone_has_what_was_changed_and_none_of_the_people_and_the_money() -> 
     assert [owner.pk for owner in made.owners.all()] == [other.pk]
     assert (made.account.budget, made.account.reserved, made.account.paid) == (Decimal("7.00"), 0, 0)
     assert not Item.objects.filter(stage__project=made).exists()
-    assert made.actions.get().detail == {"project": project.slug, "items": False}
+    assert made.actions.get().detail == {"project": project.slug, "items": False, "splits": False}
 
 
 def test_a_clone_with_items_has_what_was_imported_to_be_published_again() -> None:

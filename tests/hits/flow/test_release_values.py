@@ -142,10 +142,13 @@ def test_only_what_is_told_is_in_the_tables(stage: Stage) -> None:
     assert release_values.files_of(stage.project, {"choose": lambda: iter([])}) == ({}, {}, [])
 
 
+SMALL = {"test_sets": 12, "dev_sets": 12, "held_out_share": 1.0, "best_written": 1, "best_kept_share": 0.1}
+
+
 def test_of_a_collection_with_splits_no_set_of_test_has_a_value_or_a_page(tmp_path: Path) -> None:
     """Through the whole flow, loaded as others load it."""
     project = fill(240)
-    project.options |= {"test_sets": 12, "dev_sets": 12, "best_written": 1, "best_kept_share": 0.1}
+    project.options |= SMALL
     project.save()
     computed(project.stages.get(key="validate"), method="dawid_skene")
     made = release(project)
@@ -164,7 +167,7 @@ def test_of_a_collection_with_splits_no_set_of_test_has_a_value_or_a_page(tmp_pa
 def test_a_stage_of_a_leads_own_tells_no_label_of_test_and_nobody_who_wrote_an_item() -> None:
     """Its rows hold what was said of the sets that it asks about."""
     project = fill(240)
-    project.options |= {"test_sets": 12, "dev_sets": 12, "best_written": 1, "best_kept_share": 0.1}
+    project.options |= SMALL
     project.save()
     form = {"show": [], "ask": [{"kind": "one", "key": "fun", "question": "Fun?", "choices": ["yes", "no"]}]}
     table = {"title": "Fun", "protocol": "form", "settings": {"form": form},

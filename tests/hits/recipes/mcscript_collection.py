@@ -10,6 +10,7 @@ from hits.quality.conditions import conclude
 from hits.quality.known_rules import MCSCRIPT_LABELS
 from hits.quality.rule_text import parse
 from hits.recipes import GivenLabel, JudgedItem, load
+from hits.recipes.source import ReleasedItem
 
 OPTIONS = load("mcscript").options
 RULE = parse(MCSCRIPT_LABELS.text, MCSCRIPT_LABELS.answers)
@@ -33,6 +34,9 @@ class Collection:
 
     def found(self, computation: str) -> Iterator[tuple[str, Json]]:
         yield from sorted(self.computed.items())
+
+    def released(self) -> Iterator[ReleasedItem]:
+        return iter(())
 
 
 def story_text(number: int) -> str:

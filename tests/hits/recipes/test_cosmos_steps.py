@@ -49,7 +49,7 @@ TWO_FOLDS = {"scorer": "lexical", "folds": 2}
 class Kept:
     """What was collected, in memory."""
 
-    plugins, pseudonym_key = (), "secret"
+    plugins, pseudonym_key, earlier = (), "secret", ()
 
     def __init__(self, *items: JudgedItem, found=(), **options):
         self.items, self.seed, self.options, self._found = items, 3, {**OPTIONS, **options}, dict(found)
@@ -60,6 +60,9 @@ class Kept:
 
     def found(self, computation):
         return iter(sorted(self._found.items()))
+
+    def released(self):
+        return iter(self.earlier)
 
 
 def a_set(number, conclusion="valid", author="ann", paragraph=None, outcome="kept"):
@@ -324,7 +327,16 @@ def collection(**options):
     sets = [a_set(number, "unanswerable" if number % 5 == 0 else "valid") for number in range(40)]
     sets += [a_set(50, "", outcome="dropped"), a_set(51, "", outcome="open")]
     chosen = {"s001": {"candidate": next(c for c in texts(sets[1].data) if c != sets[1].data["intended"])}}
-    return Kept(*sets, found=chosen, test_sets=14, dev_sets=6, best_written=10, best_kept_share=0.5, **options)
+    return Kept(
+        *sets,
+        found=chosen,
+        test_sets=14,
+        dev_sets=6,
+        held_out_share=1.0,
+        best_written=10,
+        best_kept_share=0.5,
+        **options,
+    )
 
 
 def test_the_human_score_takes_released_test_sets():
@@ -480,7 +492,7 @@ def test_a_larger_draw_holds_the_smaller_one_and_new_sets_hardly_change_it():
 def test_a_paragraph_that_two_files_brought_is_in_one_split():
     twins = [a_set(number, paragraph=f"p{number % 20}") for number in range(40)]
     twins = [replace(item, document_key=f"file-{number}") for number, item in enumerate(twins)]
-    collected = Kept(*twins, test_sets=14, dev_sets=6, best_written=10, best_kept_share=0.5)
+    collected = Kept(*twins, test_sets=14, dev_sets=6, held_out_share=1.0, best_written=10, best_kept_share=0.5)
     release = build_release(collected)
     paragraphs = {name: {row["context"] for row in jsonl(release, name)} for name in release.counts}
     assert release.counts == {"train": 20, "dev": 6, "test": 14}

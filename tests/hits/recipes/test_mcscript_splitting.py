@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as some
@@ -60,10 +61,11 @@ def test_where_all_of_a_few_scenarios_fit_the_note_says_that_there_are_no_more()
 
 
 @given(collections, some.integers(0, 3), some.randoms(use_true_random=False))
-def test_no_text_is_in_two_splits_and_no_share_is_exceeded(texts: list[ToldText], seed: int, random: object) -> None:
+def test_shares_are_as_near_as_whole_texts_allow_in_any_order(texts: list[ToldText], seed: int, random: object) -> None:
     found = split(texts, scenarios=2, seed=seed, **SHARES)
     counts = parts_of(texts, found)
-    assert counts["test"] <= round(len(texts) * 0.2) and counts["dev"] <= round(len(texts) * 0.1)
+    most = max(Counter(text.digest for text in texts).values(), default=0)
+    assert counts["test"] <= round(len(texts) * 0.2) + most and counts["dev"] <= round(len(texts) * 0.1) + most
     for text in texts:
         assert text.scenario not in found.apart or found.part(text.digest) == "test"
     shuffled = list(texts)
@@ -71,12 +73,21 @@ def test_no_text_is_in_two_splits_and_no_share_is_exceeded(texts: list[ToldText]
     assert split(shuffled, scenarios=2, seed=seed, **SHARES) == found
 
 
-def test_another_seed_draws_other_scenarios_and_a_later_text_moves_few() -> None:
+def test_what_was_released_stays_and_so_do_the_scenarios_that_test_had_alone() -> None:
     texts = collection(40, 10)
     drawn = {split(texts, scenarios=2, seed=seed, **SHARES).apart for seed in range(6)}
     assert len(drawn) > 1 and all(len(apart) == 2 for apart in drawn)
-    before, after = (split(some, scenarios=2, seed=1, **SHARES) for some in (texts, [*texts, ToldText("new", "s001")]))
-    assert sum(before.part(text.digest) != after.part(text.digest) for text in texts) <= 3
+    first = split(texts, scenarios=2, seed=1, **SHARES)
+    stood = [
+        replace(text, earlier=frozenset({first.part(text.digest)}), was_apart=text.scenario in first.apart)
+        for text in texts
+    ]
+    new = [ToldText(f"new-{number}", f"s{number:03}") for number in range(60)]
+    again = split([*stood, *new], scenarios=3, seed=2, **SHARES)
+    assert all(again.part(text.digest) == first.part(text.digest) for text in texts)
+    assert set(again.apart[:2]) == set(first.apart) and again.apart[2] >= "s040", "a third one has no text elsewhere"
+    assert {again.part(text.digest) for text in new if text.scenario in first.apart} == {"test"}
+    assert parts_of([*stood, *new], again) == {"train": 322, "dev": 46, "test": 92}
 
 
 def test_texts_without_a_scenario_are_no_scenario() -> None:

@@ -124,10 +124,11 @@ def test_the_files_for_a_reader_elsewhere_are_in_record_s_layout_and_each_query_
     assert list(out) == [f"fold{fold}-{part}.json" for fold in range(3) for part in ("train", "test")]
     asked: list[str] = []
     for fold in range(3):
-        train, test = (record.read(io.BytesIO(out[f"fold{fold}-{part}.json"])) for part in ("train", "test"))
-        assert {one.key for one in train} & {one.key for one in test} == set()
+        train = record.read(io.BytesIO(out[f"fold{fold}-train.json"]))
+        test = json.loads(out[f"fold{fold}-test.json"])["data"]
+        assert {one.key for one in train} & {one["id"] for one in test} == set()
         assert len(train) + len(test) == 9
-        asked += [query.key for one in test for query in one.queries]
+        asked += [query["id"] for one in test for query in one["qas"]]
     assert sorted(asked) == sorted(triple.id for triple in triples(articles))
     (one,) = [one for one in record.read(io.BytesIO(out["fold0-train.json"])) if one.key == "a/0"] or [None]
     if one:

@@ -14,6 +14,7 @@ from hits.protocols.labelling.protocol import protocol
 from hits.recipes import ChainItem, JudgedItem, load
 from hits.recipes.record.steps import build_release, draw
 from hits.recipes.sampling import sample
+from hits.recipes.source import ReleasedItem
 
 TEXT = "Ada Noor met Bo Lind."
 
@@ -28,6 +29,9 @@ class Kept:
         return iter(sorted(self.items, key=lambda item: (item.document_key, item.key)))
 
     def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
+        return iter(())
+
+    def released(self) -> Iterator[ReleasedItem]:
         return iter(())
 
 

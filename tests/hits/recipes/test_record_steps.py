@@ -80,6 +80,28 @@ def test_another_seed_marks_other_documents():
     assert mark(meta(100, 0), seed=1) != mark(meta(100, 0), seed=2)
 
 
+@pytest.mark.parametrize("first", ["public", "crawled"])
+def test_two_files_are_marked_as_one_in_either_order(first):
+    """148,000 public articles and 22,000 crawled ones, as the paper has them."""
+    public, crawled = meta(148_000, 0), meta(0, 22_000)
+    one, other = (public, crawled) if first == "public" else (crawled, public)
+    marked = mark(one, seed=1)
+    both = mark([*one, *other], seed=1, marked=marked)
+    assert Counter((origin, both[key]) for key, origin in [*public, *crawled])["public", "eval"] == 9_429
+    if first == "public":
+        assert {key for key, _ in public if both[key] == "eval"} <= {key for key in marked if marked[key] == "eval"}
+
+
+def test_marks_change_for_none_that_is_fixed():
+    marked = mark(meta(100, 0), seed=1)
+    both = mark(meta(100, 10), seed=1, marked=marked, fixed=marked.keys())
+    assert {key: both[key] for key in marked} == marked
+    for_eval = {key for key in marked if marked[key] == "eval"}
+    grown = mark(meta(100, 100), seed=1, marked=marked, fixed=for_eval)
+    chosen = {key for key in marked if grown[key] == "eval"}
+    assert for_eval < chosen and len(chosen) == 43
+
+
 @pytest.mark.parametrize("documents_meta", [[("a", "public"), ("a", "crawled")], [("a", "stolen")]])
 def test_marking_refuses_doubled_keys_and_unknown_origins(documents_meta):
     with pytest.raises(ValueError, match="a key of its own and an origin"):

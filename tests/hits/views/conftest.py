@@ -124,7 +124,9 @@ class World:
             "upload": [self.upload.pk],
             "upload-progress": [self.upload.pk],
             "stop-import": [self.upload.pk],
-            **dict.fromkeys(["release", "evaluate-release"], [self.release.number]),
+            **dict.fromkeys(
+                ["release", "evaluate-release", "withdraw-release", "release-archive"], [self.release.number]
+            ),
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
@@ -211,6 +213,7 @@ PROJECT_PAGES = {
     "ledger-csv", "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
+    "release-archive",
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES, "terms", "terms-version", "webhooks", "webhook",
     "messages", "message-templates", "message-template", "inbox", "reply-to-worker",
@@ -252,6 +255,7 @@ PROJECT_VERBS = {
     "make-release",
     "change-release-card",
     "evaluate-release",
+    "withdraw-release",
     "start-computation",
     "stop-computation",
     "resume-computation",

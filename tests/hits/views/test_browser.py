@@ -30,6 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_PAGE = {
     "results-file", "project-results-file",
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
+    "release-archive",
     "workers-csv", "items-csv",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
     "changes-csv", "agreement-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import zipfile
 from decimal import Decimal
 from typing import Any
 
@@ -232,3 +234,25 @@ def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alic
     assert "How it was collected" in page and "other name 1, by the rule 2" in page and "$3.60" in page
     table, _, below = page[page.index("How it was collected</caption>") :].partition("</table>")
     assert "The median of 4 answers so far" not in table and "The median of 4 answers so far" in below
+
+
+def test_a_withdrawn_release_says_so_on_its_page_and_in_the_list(project: Project, client: Client) -> None:
+    for _ in range(2):
+        make.release(project)
+    address = _address("withdraw-release", project, 1)
+    assert client.post(address, {"reason": "", "successor": 2}).status_code == 400
+    assert "cannot be the successor" in client.post(address, {"reason": "It leaked", "successor": 1}).content.decode()
+    page = client.post(address, {"reason": "It leaked", "successor": 2}, follow=True).content.decode()
+    assert "It leaked" in page and "State it anew" in page
+    assert f'href="{_address("release", project, 2)}"' in page
+    assert client.get(_address("releases", project)).content.decode().count("(withdrawn)") == 1
+
+
+def test_what_is_downloaded_to_publish_has_no_answers_of_test(project: Project, client: Client) -> None:
+    page = client.post(_address("make-release", project), follow=True).content.decode()
+    address = _address("release-archive", project, 1)
+    assert f'href="{address}?without_keys"' in page and "The answers of test are apart from them" in page
+    for query, keys in (("", 1), ("?without_keys", 0)):
+        content = b"".join(client.get(address + query).streaming_content)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert sum("test-key" in name for name in archive.namelist()) == keys

@@ -25,7 +25,7 @@ LETTER = '<p class="own-words">{}</p>'
 DOWNLOADS = {
     "agreement-csv", "annotations-file", "answers-csv", "bonuses-csv", "changes-csv", "computation-files", "items-csv",
     "ledger-csv", "people-and-models-csv", "project-results-file", "recipe-file", "recipe-sample", "release-file",
-    "results-file", "sample-file", "suggestions-csv", "workers-csv",
+    "release-archive", "results-file", "sample-file", "suggestions-csv", "workers-csv",
 }  # fmt: skip
 
 
