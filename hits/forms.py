@@ -20,7 +20,7 @@ from common.second_factor_forms import OwnerForm
 from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.keyset import whole
 from hits.domain.project_rows import check_visible
-from hits.domain.release_cards import LONGEST
+from hits.domain.release_cards import LONGEST, TEXTS
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.people.pooling import MOST_BEST, MOST_USES
@@ -234,18 +234,16 @@ class ReleaseCardForm(forms.Form):
         help_text=f"Their text, which the release has as a file too. With “Terms of our own” only; at most "
         f"{LONGEST['terms']:,} characters.",
     )
-    citation = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"maxlength": LONGEST["citation"], "rows": 5, "spellcheck": "false"}),
-        label="Citation",
-        help_text="How the data shall be cited: BibTeX, or a sentence.",
-    )
-    description = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"maxlength": LONGEST["description"], "rows": 4}),
-        label="Description of the collection",
-        help_text="What was collected and what for. A blank line begins another paragraph; it is shown as text.",
-    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, asked in TEXTS.items():
+            lines = {"rows": 5 if name == "citation" else 3, "spellcheck": "false" if name == "citation" else "true"}
+            widget: forms.Widget = forms.Textarea(attrs={"maxlength": asked.longest, **lines})
+            if name == "language":
+                widget = forms.TextInput(attrs={"maxlength": asked.longest})
+            field = forms.CharField(required=False, label=asked.label, help_text=asked.help, widget=widget)
+            self.fields[name] = field
 
 
 class NewProjectForm(forms.Form):

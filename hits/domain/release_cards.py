@@ -5,6 +5,7 @@ It is stored as `Project.card`, a dictionary with some of `FIELDS`, checked when
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,8 +14,36 @@ from typing import Any
 from hits.formats.licences import LICENCES, OWN, Licence
 from hits.refusals import Refusal
 
-LONGEST = {"licence": 40, "terms": 20_000, "citation": 5_000, "description": 4_000}
+
+@dataclass(frozen=True)
+class Question:
+    """A text that a lead states: at most `longest` characters, asked for under `label`."""
+
+    label: str
+    help: str
+    longest: int = 4_000
+
+
+# From "description" on, as the card's sections have them: the questions of "Datasheets for Datasets" (Gebru et al.,
+# 2021) that nothing in the project answers.
+TEXTS = {
+    "citation": Question("Citation", "How the data shall be cited: BibTeX, or a sentence.", 5_000),
+    "language": Question("Language", "Codes of the texts' languages, such as en, or en, de.", 80),
+    "description": Question(
+        "Description of the collection",
+        "What was collected and what for. A blank line begins another paragraph; it is shown as text.",
+    ),
+    "purpose": Question("Who made it, and why?", "Which group, for which purpose, and who paid for it."),
+    "personal_data": Question(
+        "Does it have personal or sensitive data?", "Such as names, opinions or health, and what was done about them."
+    ),
+    "uses": Question("What should it not be used for?", "And what it was used for already."),
+    "maintenance": Question("Who maintains it?", "Whom to write to about faults, and whether there will be updates."),
+}
+DATASHEET = ("purpose", "personal_data", "uses", "maintenance")
+LONGEST = {"licence": 40, "terms": 20_000, **{name: asked.longest for name, asked in TEXTS.items()}}
 FIELDS = tuple(LONGEST)
+_LANGUAGES = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*(\s*,\s*[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)*")
 # Control characters, halves of surrogate pairs, and what some readers take for the end of a line.
 _UNSHOWN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
@@ -42,7 +71,12 @@ class Stated:
     licence: str = ""
     terms: str = ""
     citation: str = ""
+    language: str = ""
     description: str = ""
+    purpose: str = ""
+    personal_data: str = ""
+    uses: str = ""
+    maintenance: str = ""
 
     @property
     def known(self) -> Licence | None:
@@ -64,6 +98,8 @@ def checked(before: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, st
     wanted = asdict(stated(before))
     for name in (name for name in FIELDS if name in given):
         wanted[name] = _text(name, given[name], faults)
+    if wanted["language"] and not _LANGUAGES.fullmatch(wanted["language"]):
+        faults.append("language must hold codes such as en, with commas between them.")
     known = ("", OWN, *LICENCES)
     if wanted["licence"] not in known:
         faults.append(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hits.formats.licences import LICENCES, OWN, OWN_FILE
+from hits.formats.parquet_facts import TableFacts
 
 UNSTATED = "Not stated."
 # What makes a line something else than a paragraph: (a number, the sign after it) or (nothing, the sign).
@@ -29,7 +30,9 @@ class Card:
     from all answers to an item, likewise; `pages` say which file has the page of a stage. What a lead states is text,
     never markup: `about` the collection, the `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`),
     and the `citation`. `agreed` has the number of answers by the version of the terms that their workers agreed to.
-    `key` is the file with the answers of test, which does not lie in the folder.
+    `key` is the file with the answers of test, which does not lie in the folder. `facts` go by the files of tables;
+    `language` are codes such as "en"; `tasks` are names of the Hub's list of tasks; `asked` are the lead's answers to
+    questions about the data, by question.
     """
 
     title: str
@@ -49,6 +52,10 @@ class Card:
     citation: str = ""
     agreed: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    facts: Mapping[str, TableFacts] = field(default_factory=dict)
+    language: str = ""
+    tasks: Sequence[str] = ()
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 def written(card: Card) -> bytes:
@@ -63,6 +70,11 @@ def _head(card: Card) -> Iterator[str]:
         yield from ("license: other", "license_name: own-terms", f"license_link: {OWN_FILE}")
     elif card.licence:
         yield f"license: {LICENCES[card.licence].hub}"
+    yield from _listed("language", re.findall(r"[\w-]+", card.language))
+    yield from _listed("task_categories", card.tasks)
+    if card.facts and card.tables:
+        yield from _listed("size_categories", [_size(sum(card.facts[file].rows for file in _first(card.tables)))])
+        yield from _dataset_info(card)
     if card.tables:
         yield "configs:"
     for number, (name, splits) in enumerate(card.tables.items()):
@@ -76,9 +88,51 @@ def _head(card: Card) -> Iterator[str]:
     yield "---"
 
 
+def _listed(name: str, values: Sequence[str]) -> list[str]:
+    return [f"{name}:", *(f"- {_quoted(value)}" for value in values)] if values else []
+
+
+def _first(tables: Tables) -> Iterable[str]:
+    return next(iter(tables.values())).values()
+
+
+def _size(rows: int) -> str:
+    """The Hub's category of so many rows."""
+    bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B"]
+    at = next((number for number in range(len(bounds)) if rows < 1000 * 10**number), len(bounds) - 1)
+    return f"n<{bounds[0]}" if at == 0 else f"{bounds[at - 1]}<n<{bounds[at]}"
+
+
+def _dataset_info(card: Card) -> Iterator[str]:
+    """Columns in JSON, which is YAML too."""
+    yield "dataset_info:"
+    for table, splits in card.tables.items():
+        columns = card.facts[next(iter(splits.values()))].columns
+        yield f"- config_name: {_quoted(table)}"
+        yield f"  features: {_json([{'name': name, **_feature(kind)} for name, kind in columns.items()])}"
+        yield "  splits:"
+        for split, file in splits.items():
+            yield f"  - name: {_quoted(split)}"
+            yield f"    num_examples: {card.facts[file].rows}"
+
+
+def _feature(kind: Any) -> dict[str, Any]:
+    """The type of a column as the Hub writes it: {"dtype": "string"}, {"list": "string"}, {"struct": [...]}."""
+    if isinstance(kind, list):
+        inner = _feature(kind[0])
+        return {"list": inner.get("dtype") or inner.get("struct") or inner}
+    if isinstance(kind, dict):
+        return {"struct": [{"name": name, **_feature(of)} for name, of in kind.items()]}
+    return {"dtype": kind}
+
+
 def _quoted(text: str) -> str:
+    return _json(text)
+
+
+def _json(value: Any) -> str:
     """JSON, which is YAML too once the characters are escaped that YAML does not take or reads as the end of a line."""
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(value, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)
 
 
@@ -101,6 +155,8 @@ def _body(card: Card) -> Iterator[str]:
     for title, text in card.rules.items():
         yield from _section(f"Rule of {_plain(title)}", _fenced("\n".join(text.splitlines())))
     yield from _section("Notes", [f"* {_with_names(note)}" for note in card.notes])
+    for question, answer in card.asked.items():
+        yield from _section(question, _paragraphs(answer) or [UNSTATED])
     yield from _section("Licence", _licence(card))
     yield from _section("Citation", _fenced(card.citation, _language(card.citation)) if card.citation else [UNSTATED])
 

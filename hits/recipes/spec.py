@@ -407,7 +407,8 @@ class Recipe:
 
     `options` has each option's value, `described` what a lead reads of those that the file describes. A stage of the
     file may stand for several: `repeat` names the option that says how many (`copies_of`); `tables` are the file's.
-    `sample` is the file of the folder whose name begins with `sample.`.
+    `sample` is the file of the folder whose name begins with `sample.`. `language` and `task_categories` stand on the
+    card of releases.
     """
 
     name: str
@@ -420,6 +421,8 @@ class Recipe:
     tests: tuple[TestSpec, ...]
     tables: tuple[Mapping[str, Any], ...]
     steps: ModuleType
+    language: str = ""
+    task_categories: Sequence[str] = ()
     sample: Sample | None = None
 
     def next_items(self, item: JudgedItem) -> list[NextItem]:
@@ -661,6 +664,8 @@ class RecipeTable(Table):
     title: Words = text(120)
     version: Words = text(20)
     description: Words = text(2000)
+    language: str = must("be the code of the texts' language, such as en", "")
+    task_categories: list[str] = must("be a list of names of the Hugging Face Hub's tasks", [])
     options: dict[str, Any] = must("be a table", {})
     tests: list[dict[str, Any]] = must("be a list of tables", [])
     defaults: dict[str, Any] = must("be a table", {})
@@ -686,5 +691,5 @@ def recipe_fields(
     stages = tuple(stage for stage in found if stage)
     if len(stages) == len(found):
         check_order(stages, faults)
-    texts = file.model_dump(include={"title", "version", "description"})
+    texts = file.model_dump(include={"title", "version", "description", "language", "task_categories"})
     return {**texts, "options": options, "described": described, "tests": tests, "stages": stages, "tables": tables}

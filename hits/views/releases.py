@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
 from hits.domain import release_folders
-from hits.domain.release_cards import ReleaseCardError, stated
+from hits.domain.release_cards import TEXTS, ReleaseCardError, stated
 from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
 from hits.formats.faults import FormatErrors
@@ -103,6 +103,7 @@ def _index(request: HttpRequest, project: Project, card_form: forms.ReleaseCardF
         "releases": rows,
         "counts_itself": _is_small(frame["stages"]),
         "card_form": card_form,
+        "card_texts": [(asked.label, project.card.get(name, "")) for name, asked in TEXTS.items()],
         "card": stated(project.card),
     }
     return render(request, "releases/index.html", context, status=status)

@@ -10,7 +10,7 @@ from rest_framework.reverse import reverse
 
 from hits.api.shapes.base import Shape, UsernameField
 from hits.domain import release_folders
-from hits.domain.release_cards import LONGEST
+from hits.domain.release_cards import LONGEST, TEXTS
 from hits.formats.licences import LICENCES, OWN
 from hits.models import Release
 
@@ -25,12 +25,15 @@ class ReleaseCardShape(Shape):
     terms = serializers.CharField(
         required=False, allow_blank=True, max_length=LONGEST["terms"], help_text="The text of a licence of one's own."
     )
-    citation = serializers.CharField(
-        required=False, allow_blank=True, max_length=LONGEST["citation"], help_text="BibTeX, or a sentence."
-    )
-    description = serializers.CharField(
-        required=False, allow_blank=True, max_length=LONGEST["description"], help_text="Of the collection, as text."
-    )
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        texts = {
+            name: serializers.CharField(
+                required=False, allow_blank=True, max_length=asked.longest, help_text=f"{asked.label} {asked.help}"
+            )
+            for name, asked in TEXTS.items()
+        }
+        return {**super().get_fields(), **texts}
 
 
 class LicenceShape(Shape):

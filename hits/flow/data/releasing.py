@@ -37,8 +37,9 @@ from hits.domain.plugins import options_of, recipe_of, settings_of, usable_proto
 from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
-from hits.formats import data_card
+from hits.formats import croissant, data_card, parquet_facts
 from hits.formats.licences import OWN, OWN_FILE
+from hits.formats.parquet_facts import TableFacts
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary, Webhook
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.quality.aggregation.methods import METHODS
@@ -97,7 +98,11 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
         files[OWN_FILE] = io.BytesIO(f"{said.terms}\n".encode())
     agreed = terms.facts(project)
     files |= {name: io.BytesIO(text) for name, text in terms.files(project, agreed).items()}
-    files[README] = io.BytesIO(data_card.written(_card(project, content, agreed)))
+    tables = {file: files[file] for splits in content.tables.values() for file in splits.values()}
+    card = _card(project, content, agreed, parquet_facts.read(tables))
+    files[README] = io.BytesIO(data_card.written(card))
+    sums = {name: _sum(file) for name, file in tables.items()}
+    files[croissant.FILE] = io.BytesIO(croissant.written(card, sums))
     manifest = _manifest(project, content, files, agreed)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
     digest = _digest(project, files)
@@ -264,10 +269,12 @@ def _prefixed(stage: Stage, tables: data_card.Tables) -> dict[str, dict[str, str
     }
 
 
-def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) -> data_card.Card:
+def _card(
+    project: Project, content: ReleaseContent, agreed: Mapping[str, Any], facts: Mapping[str, TableFacts]
+) -> data_card.Card:
     recipe = recipe_of(project)
     stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
-    said = release_cards.stated(project.card)
+    said, key = release_cards.stated(project.card), release_folders.key_of(project)
     rows = zip(stages, _collection(project), strict=True)
     asked = [(stage.title, _facts(stage, row)) for stage, row in rows if is_told(row)]
     return data_card.Card(
@@ -291,8 +298,12 @@ def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) 
         licence=said.licence,
         terms=said.terms,
         citation=said.citation,
+        language=said.language or recipe.language,
+        tasks=recipe.task_categories,
+        asked={release_cards.TEXTS[name].label: getattr(said, name) for name in release_cards.DATASHEET},
+        facts=facts,
         agreed=_agreed(agreed),
-        key=key if (key := release_folders.key_of(project)) in content.files else "",
+        key=key if key in content.files else "",
     )
 
 
@@ -321,7 +332,8 @@ def _stated(project: Project) -> dict[str, Any]:
     licence: dict[str, str] | None = {"file": OWN_FILE, "text": said.terms} if said.licence == OWN else None
     if known := said.known:
         licence = {"spdx": known.spdx, "title": known.title, "url": known.url}
-    return {"licence": licence, "citation": said.citation or None, "description": said.description or None}
+    texts = {name: getattr(said, name) or None for name in release_cards.TEXTS}
+    return {"licence": licence, **texts}
 
 
 def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:

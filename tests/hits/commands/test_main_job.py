@@ -162,7 +162,7 @@ def test_predictions_are_scored_against_a_file_of_a_release(run: Run, answered: 
     said.write_text('{"q": "Linden"}')
     with pytest.raises(CommandError, match="is the id of no query of this file"):
         run("evaluate", "river", said, "--file", "train.json")
-    with pytest.raises(CommandError, match="Release 1 has no file dev.xml. It has README.md, dev.json"):
+    with pytest.raises(CommandError, match="Release 1 has no file dev.xml. It has README.md, croissant.json, dev.json"):
         run("evaluate", "river", said, "--file", "dev.xml")
     with pytest.raises(CommandError, match="River has no release 7"):
         run("evaluate", "river", said, "--release", 7)

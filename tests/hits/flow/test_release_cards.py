@@ -100,10 +100,12 @@ MARKUP = [
 
 @pytest.mark.parametrize("text", MARKUP)
 def test_nothing_that_is_stated_is_markup_or_breaks_the_head(project: Project, text: str) -> None:
-    change_card(project, {"licence": "own", "terms": text, "citation": text, "description": text}, None)
+    asked = {name: text for name in ("citation", "description", *DATASHEET)}
+    change_card(project, {"licence": "own", "terms": text, **asked}, None)
     card = files_of(project)["README.md"]
     assert head_of(card)["license"] == "other" and set(head_of(card)) == {
-        "pretty_name", "license", "license_name", "license_link", "configs"}  # fmt: skip
+        "pretty_name", "license", "license_name", "license_link", "task_categories", "size_categories",
+        "dataset_info", "configs"}  # fmt: skip
     outside, fence = [], ""
     for line in card.split("\n---\n", 1)[1].split("\n"):
         if fence:
@@ -123,6 +125,7 @@ def test_nothing_that_is_stated_is_markup_or_breaks_the_head(project: Project, t
     ("given", "fault"),
     [
         ({"licence": "CC-BY-9"}, "licence must be one of"),
+        ({"language": "English: all of it"}, "language must hold codes such as en"),
         ({"licence": "own"}, "terms must hold the text"),
         ({"terms": "Mine."}, "terms are stated with the licence own only"),
         ({"citation": "x" * (LONGEST["citation"] + 1)}, "citation has 5,001 characters; at most 5,000"),
@@ -185,8 +188,9 @@ def test_the_api_takes_it_field_by_field(project: Project) -> None:
     address = "/api/projects/river/release-card/"
     assert api.patch(address, {"licence": "CC-BY-4.0"}, format="json").json()["licence"] == "CC-BY-4.0"
     assert api.patch(address, {"citation": "River."}, format="json").json()["citation"] == "River."
-    assert api.get(address).json() == {
-        "licence": "CC-BY-4.0", "terms": "", "citation": "River.", "description": ""}  # fmt: skip
+    assert api.patch(address, {"language": "en, de"}, format="json").json()["language"] == "en, de"
+    assert api.get(address).json() == dict.fromkeys(FIELDS, "") | {
+        "licence": "CC-BY-4.0", "citation": "River.", "language": "en, de"}  # fmt: skip
     answer = api.patch(address, {"licence": "free"}, format="json")
     assert answer.status_code == 400 and answer.json()["error"]["code"] == "release_card_refused"
     assert api.get("/api/projects/river/release-preview/").json()["licence"]["title"].startswith("Creative Commons")

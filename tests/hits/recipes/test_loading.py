@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import datasets
+import mlcroissant
 import pandas
 import pytest
 import yaml
 
 from hits import recipes
+from hits.formats import croissant, parquet_facts
 from hits.formats.data_card import Card, written
 from hits.recipes.choice import steps as choice
 from hits.recipes.form import steps as form
@@ -90,7 +93,11 @@ def released(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[ReleaseCon
         if not isinstance(file, bytes):
             file.seek(0)
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read())
-    (tmp_path / "README.md").write_bytes(written(card_of(content)))
+    tables = {file: (tmp_path / file) for splits in content.tables.values() for file in splits.values()}
+    card = card_of(content, facts=parquet_facts.read({name: path.open("rb") for name, path in tables.items()}))
+    (tmp_path / "README.md").write_bytes(written(card))
+    sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in tables.items()}
+    (tmp_path / croissant.FILE).write_bytes(croissant.written(card, sums))
     return content, tmp_path
 
 
@@ -125,6 +132,30 @@ def test_the_library_for_data_sets_loads_each_table_with_its_splits(
         }
         # One set of columns with one type each, also where a column is empty in one split.
         assert len({json.dumps(found[split].features.to_dict(), sort_keys=True) for split in found}) == 1
+        # As the card's head says, without looking into a file.
+        builder = datasets.load_dataset_builder(str(folder), name)
+        assert builder.info.features == found[next(iter(found))].features
+        assert {split: facts.num_examples for split, facts in builder.info.splits.items()} == found.num_rows
+
+
+def test_croissant_is_valid_and_gives_the_rows_of_each_table(
+    released: tuple[ReleaseContent, Path],
+) -> None:
+    content, folder = released
+    found = mlcroissant.Dataset(jsonld=str(folder / croissant.FILE))
+    assert not found.metadata.issues.errors
+    for name, splits in content.tables.items():
+        for split, file in splits.items():
+            rows = list(found.records(f"{name}-{split}"))
+            table = pandas.read_parquet(folder / file)
+            assert len(rows) == len(table)
+            assert set(rows[0]) == {f"{name}-{split}/{column}" for column in table.columns}
+            identified = f"{name}-{split}/{table.columns[0]}"
+            assert [_plain(row[identified]) for row in rows] == [_plain(value) for value in table.iloc[:, 0]]
+
+
+def _plain(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 @pytest.mark.parametrize("recipe", RELEASES)
