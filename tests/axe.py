@@ -76,7 +76,7 @@ def violations(page: Page | Frame, **options: Any) -> list[str]:
     return found + field_contrasts(page)
 
 
-def faults_in_both_looks(page: Page) -> list[str]:
+def faults_in_both_looks(page: Page, **options: Any) -> list[str]:
     """The violations on a wide light and on a narrow dark screen, and where the page is wider than the screen.
 
     The page stays on the narrow one.
@@ -85,7 +85,7 @@ def faults_in_both_looks(page: Page) -> list[str]:
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += [f"{width} px, {scheme}: {fault}" for fault in violations(page)]
+        found += [f"{width} px, {scheme}: {fault}" for fault in violations(page, **options)]
         if page.evaluate("document.documentElement.scrollWidth") > width:
             found.append(f"wider than {width} px")
     return found

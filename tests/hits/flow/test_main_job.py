@@ -255,7 +255,7 @@ def held(market, bring, stage, publish, answer):
 
 
 @pytest.mark.on_postgresql
-def test_an_approved_answer_is_paid_and_one_rejected_with_a_reason_is_released_and_asked_again(held, market):
+def test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_again(held, market):
     held.summary.refresh_from_db()
     assert held.summary.to_review == 2 and held.summary.next_auto_approval is not None
     assert _account(held).paid == 0

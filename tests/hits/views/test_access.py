@@ -44,9 +44,8 @@ def test_a_visitor_is_sent_to_sign_in(world: World) -> None:
     assert [n for n, reply in found.items() if not reply.headers["Location"].startswith(reverse("login"))] == []
 
 
-def test_to_an_outsider_and_to_a_superuser_who_owns_nothing_the_project_does_not_exist(
-    world: World, charlie: Any
-) -> None:
+def test_to_an_outsider_the_project_does_not_exist(world: World, charlie: Any) -> None:
+    """Nor to a superuser who owns nothing."""
     outsider, root = Client(), Client()
     outsider.force_login(charlie)
     assert list(statuses(replies(world, outsider, [*PAGES, *VERBS]))) == [404]

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.rules.qualifications import LOCALE
 from marketplace.verbs import assignments, bonuses, messages, qualification_requests, qualifications
-from tests.axe import violations
+from tests.axe import faults_in_both_looks, violations
 from tests.marketplace.rules.test_answer_key import form
 from tests.marketplace.site.conftest import requirement
 
@@ -55,7 +55,6 @@ SIGNED_IN = [
     "/mturk/externalSubmit",
 ]
 SIGNED_OUT = ["/accounts/login/", "/accounts/signup/", "/worker/"]
-SCREENS = [(1280, 800), (360, 700)]
 CLOCKS = {"de": r"^noch \d", "en": r"\d left$"}
 
 
@@ -133,28 +132,22 @@ def sign_in(page: Page, client: Client, url: str) -> None:
     page.context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": session, "url": url}])
 
 
-def check(page: Page, address: str, screen: tuple[int, int]) -> list[str]:
-    """Problems of one page on one screen, as lines to read. In the dark nothing but the colours is different."""
-    page.set_viewport_size({"width": screen[0], "height": screen[1]})
-    page.emulate_media(color_scheme="light")
+def check(page: Page, address: str) -> list[str]:
+    """Problems of one page on a wide light screen, on a dark phone and on a tablet, as lines to read."""
     page.goto(address)
-    where = f"{address} at {screen[0]}"
-    problems = [f"{where} light: {line}" for line in violations(page, iframes=False)]
-    if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-        problems.append(f"{where}: scrolls sideways")
-    page.emulate_media(color_scheme="dark")
-    dark = violations(page, iframes=False, runOnly=["color-contrast"])
-    return problems + [f"{where} dark: {line}" for line in dark]
+    problems = faults_in_both_looks(page, iframes=False)
+    page.set_viewport_size({"width": 768, "height": 900})
+    problems += [f"the table {name} does not fit on a tablet" for name in too_wide(page)]
+    return [f"{address}: {line}" for line in problems]
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: str(screen[0]))
-def test_every_page_is_accessible(page: Page, client: Client, world: dict[str, Any], screen: tuple[int, int]) -> None:
+def test_every_page_is_accessible(page: Page, client: Client, world: dict[str, Any]) -> None:
     refused: list[str] = []
     page.on("console", lambda line: refused.append(line.text) if "violates" in line.text else None)
-    problems = [line for path in SIGNED_OUT for line in check(page, world["url"] + path, screen)]
+    problems = [line for path in SIGNED_OUT for line in check(page, world["url"] + path)]
     sign_in(page, client, world["url"])
     for path in SIGNED_IN:
-        problems += check(page, world["url"] + path.format(**world), screen)
+        problems += check(page, world["url"] + path.format(**world))
     assert problems == []
     assert refused == []
 

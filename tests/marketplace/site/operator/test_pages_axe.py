@@ -27,7 +27,7 @@ from marketplace.verbs import (
 )
 from tests.axe import violations
 from tests.marketplace.conftest import QUESTION
-from tests.marketplace.site.test_pages_axe import check, sign_in, too_wide
+from tests.marketplace.site.test_pages_axe import check, sign_in
 
 LAYOUT = "<!DOCTYPE html><html lang='en'><head><title>t</title></head><body><main><p>${text}</p></main></body></html>"
 PAGES = [
@@ -70,8 +70,6 @@ FORMS = [
     "/operator/payouts/{paid}/undo/",
     "/operator/panels/new/",
 ]
-# Forms are drawn by one template: some speak for all, and on the small screen two.
-SCREENS = {(1280, 800, "light"): PAGES + FORMS, (360, 700, "dark"): PAGES + FORMS[:2]}
 
 
 @pytest.fixture
@@ -161,28 +159,15 @@ def _failed_notification(requester: Requester, now: datetime) -> None:
     )
 
 
-@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
-def test_every_page_is_accessible(
-    page: Page, desk: Client, world: dict[str, Any], screen: tuple[int, int, str]
-) -> None:
+def test_every_page_is_accessible(page: Page, desk: Client, world: dict[str, Any]) -> None:
     refused: list[str] = []
     page.on("console", lambda line: refused.append(line.text) if "violates" in line.text else None)
     sign_in(page, desk, world["url"])
     problems = []
-    for path in SCREENS[screen]:
-        problems += check(page, world["url"] + path.format(**world), screen)
+    for path in PAGES + FORMS:
+        problems += check(page, world["url"] + path.format(**world))
     assert problems == []
     assert refused == []
-
-
-def test_tables_fit_on_a_tablet(page: Page, desk: Client, world: dict[str, Any]) -> None:
-    page.set_viewport_size({"width": 768, "height": 900})
-    sign_in(page, desk, world["url"])
-    faults = {}
-    for path in PAGES:
-        page.goto(world["url"] + path.format(**world))
-        faults[path] = too_wide(page)
-    assert {path: names for path, names in faults.items() if names} == {}
 
 
 @pytest.mark.parametrize("width", [768, 360])
