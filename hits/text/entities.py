@@ -160,7 +160,9 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types = {surface: vote.most_common(1)[0][0] for surface, vote in votes.items()}
     types |= {surface: PERSON for surface in types if types.get(_without_first(surface)) == PERSON}
     places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
-    people = _parts_of_names(types) - {name for name in places if types[name] != PERSON}
+    # A tagger that found a firm three times, and no person, knows it ("Ford" beside "Bill Ford").
+    firms = {surface for surface, vote in votes.items() if vote["ORG"] > 2 and not vote[PERSON]}
+    people = _parts_of_names(types) - firms - {name for name in places if types[name] != PERSON}
     types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
@@ -241,7 +243,7 @@ def _without_first(surface: str) -> str:
 def _parts_of_names(types: Mapping[str, str]) -> set[str]:
     """First and last names of people who are named in full."""
     full = (surface.split() for surface, name in types.items() if name == PERSON)
-    parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1])}
+    parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1], " ".join(words[1:]))}
     return {part for part in parts if len(part) > 2 and part[0].isupper()}
 
 
