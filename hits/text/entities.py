@@ -160,9 +160,7 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types = {surface: vote.most_common(1)[0][0] for surface, vote in votes.items()}
     types |= {surface: PERSON for surface in types if types.get(_without_first(surface)) == PERSON}
     places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
-    # A tagger that found a firm three times, and no person, knows it ("Ford" beside "Bill Ford").
-    firms = {surface for surface, vote in votes.items() if vote["ORG"] > 2 and not vote[PERSON]}
-    people = _parts_of_names(types) - firms - {name for name in places if types[name] != PERSON}
+    people = _parts_of_names(types) - {name for name in places if types[name] != PERSON}
     types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
