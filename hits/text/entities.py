@@ -82,6 +82,9 @@ _CUT = re.compile(r"\s(?:and|&|of|for)$")
 _REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
 _NATION_BEFORE = re.compile(r"(?<!\w)(?:UK|US|EU) $")
 _LIBERAL_BEFORE = re.compile(r"(?<!\w)Liberal $")
+_DASH = re.compile(r" [-\u2013\u2014] ")
+# "Chelsea boss " before a name; "van" and the like belong to it.
+_ROLE = re.compile(r"[A-Z].* (?!(?:van|von|der|den|del|bin|ibn|and|the|dos|ter|ten)\b)[a-z]{3,} (?=[A-Z])")
 _TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
 _BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
 _AFTER = re.compile(r"[)\]]?[ -](\w+)")
@@ -93,6 +96,7 @@ _LIKE_PLACE = re.compile(
     r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)\b(?!['\u2019]s| [A-Z])"
 )
 _BEHIND = re.compile(r"(?<!\w)(\w+)\.? (?=([A-Z]\w*)(?! [A-Z]))")
+_PREFIX = re.compile(r"(?<!\w)(?:anti|ex|pro)-$", re.IGNORECASE)
 _NUMBER_BEFORE = re.compile(r"(?<![\w.,:/$\u00a3-])\d+ $")
 _NUMBER_AFTER = re.compile(r" \d+(?:\.\d)?(?![\w%-]|[.,]\d)")
 _SMALL_WORD = re.compile(r"(?<!\w)[a-z]\w+")
@@ -187,28 +191,25 @@ def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
 
 
 def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
-    """With the number before or after a name that stands beside each of its mentions, two or more ("50 Cent")."""
-    around: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    """With a number before or after, where the name stands so at least twice ("50 Cent", "Half-Life 2")."""
 
-    def beside(text: str, one: Mention) -> tuple[str, str]:
-        before, after = (
-            _NUMBER_BEFORE.search(text, max(0, one.start - 12), one.start),
-            _NUMBER_AFTER.match(text, one.end),
-        )
-        return before[0] if before else "", after[0] if after else ""
+    def longer(text: str, one: Mention) -> Iterator[Mention]:
+        if before := _NUMBER_BEFORE.search(text, max(0, one.start - 12), one.start):
+            yield one._replace(start=before.start())
+        if after := _NUMBER_AFTER.match(text, one.end):
+            yield one._replace(end=after.end())
 
-    for text, own in zip(texts, found, strict=True):
-        for one in own:
-            around[text[one.start : one.end]].append(beside(text, one))
+    times = Counter(
+        text[whole.start : whole.end]
+        for text, own in zip(texts, found, strict=True)
+        for one in own
+        for whole in longer(text, one)
+    )
 
-    def whole(text: str, one: Mention) -> Mention:
-        numbers = around[text[one.start : one.end]]
-        before, after = (
-            len(side[0]) if len(side) > 1 and len(set(side)) == 1 else 0 for side in zip(*numbers, strict=True)
-        )
-        return one._replace(start=one.start - before, end=one.end + after)
+    def chosen(text: str, one: Mention) -> Mention:
+        return next((whole for whole in longer(text, one) if times[text[whole.start : whole.end]] > 1), one)
 
-    return [[whole(text, one) for one in own] for text, own in zip(texts, found, strict=True)]
+    return [[chosen(text, one) for one in own] for text, own in zip(texts, found, strict=True)]
 
 
 def _apart_by_and(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
@@ -240,7 +241,7 @@ def _without_first(surface: str) -> str:
 def _parts_of_names(types: Mapping[str, str]) -> set[str]:
     """First and last names of people who are named in full."""
     full = (surface.split() for surface, name in types.items() if name == PERSON)
-    parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1])}
+    parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1], " ".join(words[1:]))}
     return {part for part in parts if len(part) > 2 and part[0].isupper()}
 
 
@@ -273,9 +274,10 @@ class _Names:
 
 
 def _stands_alone(text: str, found: Mention) -> bool:
-    """Of names with a hyphen only nations and places may be parts ("Israeli-Egyptian", "US-led")."""
+    """Of names with a hyphen only nations and places may be parts ("Israeli-Egyptian"), and any behind "ex-"."""
     before, after = text[max(0, found.start - 1) : found.start], text[found.end : found.end + 1]
-    return not after.isalnum() and ("-" not in (before, after) or found.type in _NATIONS)
+    may_join = found.type in _NATIONS or _PREFIX.search(text, max(0, found.start - 6), found.start) and after != "-"
+    return not after.isalnum() and ("-" not in (before, after) or bool(may_join))
 
 
 def _completed(text: str, own: Sequence[Mention], types: Mapping[str, str], names: _Names) -> list[Mention]:
@@ -333,7 +335,7 @@ def _apart(text: str, spans: Iterable[tuple[int, int, str]]) -> list[Mention]:
     """The names among the spans, without overlaps."""
     kept: list[Mention] = []
     for start, end, kind in spans:
-        one = Mention(*_trimmed(text, *_whole(text, start, end, kind)), kind)
+        one = Mention(*trimmed(text, *_whole(text, start, end, kind), kind), kind)
         if _is_name(text, one):
             while kept and one.start < kept[-1].end <= one.end and one.start <= kept[-1].start:
                 kept.pop()
@@ -360,8 +362,12 @@ def _whole(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
     return (before.start() if before else start), end
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
     """Without what is no part of a name; what is left may be empty."""
+    if dash := _DASH.search(text, start, end):
+        end = dash.start()
+    if kind == PERSON and (role := _ROLE.match(text, start, end)):
+        start = role.end()
     while found := _BEGINNING.match(text, start, end) or _TITLE.match(text, start, end):
         start = found.end()
     if (opened := text.find("(", start, end)) > start and ")" not in text[opened:end]:

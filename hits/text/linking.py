@@ -73,7 +73,7 @@ _TWO_NAMES = """
     republicans = republican = republican party
     democrats = democrat = democratic party
     federal reserve = us federal reserve = federal reserve board = federal reserve bank = fed = us fed
-    oscars = academy awards
+    oscars = academy awards = oscar = academy award
     olympics = olympic games = olympic
     macintosh = mac
 """

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hits.text.entities import Mention, consistent, mentions, word_before
+from hits.text.entities import Mention, consistent, mentions, trimmed, word_before
 
 
 def found(*texts):
@@ -97,7 +97,14 @@ def test_two_names_that_were_found_as_one_are_two_where_both_stand_elsewhere_too
     assert marked(*texts, given=given)[1:] == [[("Quist", "PERSON"), ("Lund", "PERSON")], [("Lund and Son", "ORG")]]
 
 
-def test_a_number_that_always_stands_beside_a_name_is_part_of_it():
+def test_a_last_name_of_two_words_is_the_person():
+    done = marked(
+        "Dana El Quist won.", "El Quist smiled.", given=[(0, "Dana El Quist", "PERSON"), (1, "El Quist", "ORG")]
+    )
+    assert done[1] == [("El Quist", "PERSON")]
+
+
+def test_a_number_that_stands_beside_a_name_is_part_of_it():
     texts = ("The rapper 70 Lund sang.", "Fans of 70 Lund saw Boom 3.", "They play Boom 3 in Oslo, 24 of them.")
     given = [
         *[(0, "Lund", "PERSON"), (1, "Lund", "PERSON"), (1, "Boom", "PRODUCT"), (2, "Boom", "PRODUCT")],
@@ -105,6 +112,12 @@ def test_a_number_that_always_stands_beside_a_name_is_part_of_it():
     ]
     assert [[name for name, _ in own] for own in marked(*texts, given=given)] == [
         *[["70 Lund"], ["70 Lund", "Boom 3"], ["Boom 3", "Oslo"]],
+    ]
+    # A name without its number stays one of its own; what stands once beside a number may be a score.
+    texts = ("Boom 2 is new.", "They liked Boom.", "Boom 2 sold.", "Then Lund 3 Quay 4 was read.")
+    given = [*[(at, "Boom", "PRODUCT") for at in range(3)], (3, "Lund", "ORG"), (3, "Quay", "ORG")]
+    assert [[name for name, _ in own] for own in marked(*texts, given=given)] == [
+        *[["Boom 2"], ["Boom"], ["Boom 2"], ["Lund", "Quay"]],
     ]
 
 
@@ -140,6 +153,18 @@ def test_a_place_or_person_after_whom_a_company_is_called_stays_one(second, kind
     name = "Dana Quay" if "Dana" in second else "Quay"
     given = [(0, "Quay Airlines", "ORG"), (1, name, kind), (2, "Quay", kind)]
     assert marked("Quay Airlines grew.", second, "Others saw Quay too.", given=given)[2] == [("Quay", kind)]
+
+
+def test_a_name_within_a_compound_is_marked_behind_ex_and_the_like():
+    texts = ("Lund Bakery sells.", "An ex-Lund Bakery cook and a Quay-Lund Bakery one.")
+    assert marked(*texts, given=[(0, "Lund Bakery", "ORG")])[1] == [("Lund Bakery", "ORG")]
+
+
+def test_what_a_tagger_took_into_a_name_is_cut_off():
+    cut = ["Dana Quist - one", "Balco boss Dana Quist", "Dana van Quist", "Quist of Lund"]
+    assert [name[slice(*trimmed(name, 0, len(name), "PERSON"))] for name in cut] == [
+        *["Dana Quist", "Dana Quist", "Dana van Quist", "Quist of Lund"],
+    ]
 
 
 def test_capitals_are_a_name_whatever_is_written_small():
