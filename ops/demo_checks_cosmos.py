@@ -72,7 +72,8 @@ class _Evidence(Evidence):
         for item in self.items.values():
             item["data"] = as_json(item["data"])
         self.options = as_json(self.ours(_OPTIONS)[0]["options"])
-        self.computed = {row["key"]: as_json(row["data"]) for row in self.ours(_COMPUTED)}
+        computed = {row["key"]: as_json(row["data"]) for row in self.ours(_COMPUTED)}
+        self.computed = {key: data for key, data in computed.items() if data["drawn"]}
         self.sets = {item["key"]: item for item in self.items.values() if item["stage"] == "validate"}
         # As the files have them, and with the answers of test where they stood when people were asked.
         self.released = {name: _labelled(found.releases[-1].folder, file) for name, file in SPLITS.items()}
