@@ -29,7 +29,8 @@ class Card:
     from all answers to an item, likewise; `pages` say which file has the page of a stage. What a lead states is text,
     never markup: `about` the collection, the `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`),
     and the `citation`. `agreed` has the number of answers by the version of the terms that their workers agreed to.
-    `key` is the file with the answers of test, which does not lie in the folder.
+    `key` is the file with the answers of test, which does not lie in the folder. `funnel` begins with what was written,
+    and its other lines add up to that.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Card:
     citation: str = ""
     agreed: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    funnel: Mapping[str, int] = field(default_factory=dict)
 
 
 def written(card: Card) -> bytes:
@@ -90,6 +92,7 @@ def _body(card: Card) -> Iterator[str]:
     yield f"Collected with the recipe {_plain(card.recipe)}. {_plain(card.description)}"
     yield from _section("What is in it", _rows("count", card.counts))
     yield from _section("What is left out", _rows("reason", card.left_out))
+    yield from _section("What became of all that was written", _rows("", card.funnel))
     yield from _section("How to load it", _loading(card.tables))
     yield from _section("Answers of test", _key(card.key))
     for title, facts in card.stages:

@@ -69,6 +69,13 @@ _LEFT_OUT = {
     "open": "not judged yet",
     "withdrawn": "written in an answer that does not count",
 }
+# Sets that did not get as far as validation, by what became of the paragraph that they were written about.
+_NOT_PASSED_ON = {
+    "kept": "written, not passed on to validation yet",
+    "open": "written about a paragraph that is not decided yet",
+    "dropped": "written about a paragraph that was dropped",
+    "withdrawn": "written about a paragraph that was withdrawn",
+}
 _NONE = "none of the above"
 
 
@@ -575,13 +582,29 @@ def build_release(collected: Collected) -> ReleaseContent:
     return ReleaseContent(
         files=files,
         counts={name: counts[name] for name in SPLITS},
-        left_out={name: count for name, count in counts.items() if name not in SPLITS},
+        left_out=(
+            left_out := {name: n for name, n in (counts + _not_passed_on(collected)).items() if name not in SPLITS}
+        ),
+        written=("question sets", sum(left_out.values()) + sum(counts[name] for name in SPLITS)),
+        funnel={**left_out, **{f"released in {name}": counts[name] for name in SPLITS}},
         statistics=statistics,
         notes=(*found.of.notes, *_notes(replaced, counts, computed, none_text), *([why_not] if why_not else [])),
         check=partial(artefacts, files),
         tables={"questions": {name: f"{PUBLISHED[name]}.parquet" for name in SPLITS if counts[name]}},
         told={VALIDATE: partial(_told, collected, found)},
         splits=partial(_splits, collected, found, least_replaced),
+    )
+
+
+def _not_passed_on(collected: Collected) -> Counter[str]:
+    passed_on = {item.key for item in collected.judged(VALIDATE)}
+    return Counter(
+        _NOT_PASSED_ON[item.outcome]
+        for item in collected.judged(WRITE, labels=True)
+        for label in item.labels
+        if label.unit.startswith("question") and isinstance(label.value, dict)
+        for made in _sets(item.key, label)
+        if made.key not in passed_on
     )
 
 
