@@ -25,6 +25,7 @@ from ops.demo_checks import (
     all_harvested,
     answer_fields,
     as_json,
+    funnel_adds_up,
     money_agrees,
     published_once,
     refuse,
@@ -58,6 +59,7 @@ def run(found: Demonstration) -> Iterator[tuple[str, str]]:
         ("Rubbish mostly gone", _rubbish_is_gone),
         ('"None of the above" recorded and in place', _replacements_are_recorded),
         ("Dev and test by the best writers, no paragraph in two splits", _splits_are_apart),
+        ("Every written unit in one line of the funnel", _funnel_adds_up),
         ("Score of people recomputed", _score_agrees),
         ("Ledger equals the marketplace's money", money_agrees),
         ("Release read back without a difference", _release_reads_back),
@@ -147,6 +149,10 @@ def _replacements_are_recorded(evidence: _Evidence) -> str:
     wrong = [key for key, row in released.items() if _nones(row) != _expected_none(evidence, key)]
     refuse(wrong, 'sets with "None of the above" where it must not be, or without it')
     return f"{len(computed)} of {len(valid)} valid sets, all {len(released) - len(valid)} unanswerable ones"
+
+
+def _funnel_adds_up(evidence: _Evidence) -> str:
+    return funnel_adds_up(evidence, sum(item["stage"] == "validate" for item in evidence.items.values()))
 
 
 def _splits_are_apart(evidence: _Evidence) -> str:
