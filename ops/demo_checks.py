@@ -277,6 +277,15 @@ def releases_are_identical(evidence: Evidence) -> str:
     return f"{len(names)} files, digest {first.report['digest'][:12]}"
 
 
+def funnel_adds_up(evidence: Evidence, written: int | None) -> str:
+    """Every unit of those that were written, as the tables have them, is in one line of the last release's funnel."""
+    funnel = json.loads((evidence.found.releases[-1].folder / "manifest.json").read_bytes())["funnel"]
+    if written is not None:
+        refuse_unequal(f"{funnel['unit']} that were written", funnel["written"], written)
+    refuse_unequal("the lines of the funnel together", sum(funnel["lines"].values()), funnel["written"])
+    return f"{funnel['written']} {funnel['unit']} in {len(funnel['lines'])} lines"
+
+
 # Plain second versions
 
 

@@ -25,6 +25,7 @@ from ops.demo_checks import (
     all_harvested,
     answer_fields,
     as_json,
+    funnel_adds_up,
     money_agrees,
     published_once,
     refuse,
@@ -58,6 +59,7 @@ def run(found: Demonstration) -> Iterator[tuple[str, str]]:
         ("Rubbish mostly gone", _rubbish_is_gone),
         ('"None of the above" recorded and in place', _replacements_are_recorded),
         ("Dev and test by the best writers, no paragraph in two splits", _splits_are_apart),
+        ("Every written unit in one line of the funnel", _funnel_adds_up),
         ("Score of people recomputed", _score_agrees),
         ("Ledger equals the marketplace's money", money_agrees),
         ("Release read back without a difference", _release_reads_back),
@@ -72,7 +74,8 @@ class _Evidence(Evidence):
         for item in self.items.values():
             item["data"] = as_json(item["data"])
         self.options = as_json(self.ours(_OPTIONS)[0]["options"])
-        self.computed = {row["key"]: as_json(row["data"]) for row in self.ours(_COMPUTED)}
+        computed = {row["key"]: as_json(row["data"]) for row in self.ours(_COMPUTED)}
+        self.computed = {key: data for key, data in computed.items() if data["drawn"]}
         self.sets = {item["key"]: item for item in self.items.values() if item["stage"] == "validate"}
         # As the files have them, and with the answers of test where they stood when people were asked.
         self.released = {name: _labelled(found.releases[-1].folder, file) for name, file in SPLITS.items()}
@@ -146,6 +149,10 @@ def _replacements_are_recorded(evidence: _Evidence) -> str:
     wrong = [key for key, row in released.items() if _nones(row) != _expected_none(evidence, key)]
     refuse(wrong, 'sets with "None of the above" where it must not be, or without it')
     return f"{len(computed)} of {len(valid)} valid sets, all {len(released) - len(valid)} unanswerable ones"
+
+
+def _funnel_adds_up(evidence: _Evidence) -> str:
+    return funnel_adds_up(evidence, sum(item["stage"] == "validate" for item in evidence.items.values()))
 
 
 def _splits_are_apart(evidence: _Evidence) -> str:

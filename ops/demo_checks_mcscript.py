@@ -28,6 +28,7 @@ from ops.demo_checks import (
     all_harvested,
     answer_fields,
     as_json,
+    funnel_adds_up,
     money_agrees,
     published_once,
     refuse,
@@ -53,6 +54,9 @@ _LABELS = """
     SELECT l.item_id AS item, l.unit, l.value, w.worker_id AS worker, a.assignment_id AS assignment
     FROM hits_label l JOIN hits_stage s ON s.id = l.stage_id JOIN hits_worker w ON w.id = l.worker_id
     JOIN hits_assignment a ON a.id = l.assignment_id WHERE s.project_id = {project} AND s.key = 'review'"""
+_QUESTIONS = """
+    SELECT l.item_id AS item, l.value FROM hits_label l JOIN hits_stage s ON s.id = l.stage_id
+    WHERE s.project_id = {project} AND s.key IN ('np-long', 'np-short', 'vp-long', 'vp-short') AND NOT l.void"""
 _GRANTS = """
     SELECT g.key, w.worker_id AS worker FROM hits_grant g JOIN hits_worker w ON w.id = g.worker_id
     WHERE g.project_id = {project} AND g.state = 'granted'"""
@@ -71,6 +75,7 @@ def run(found: Demonstration) -> Iterator[tuple[str, str]]:
         ("Votes on the labels recomputed", _votes_agree),
         ("Correct answers recomputed, incorrect ones are candidates", _selections_agree),
         ("Experts' changes recorded with before and after", _changes_are_recorded),
+        ("Every written unit in one line of the funnel", _funnel_adds_up),
         ("No text in two splits", _splits_are_apart),
         ("Human upper bound recomputed", _bound_agrees),
         ("Figures recounted", _figures_agree),
@@ -259,6 +264,17 @@ def _changes_are_recorded(evidence: _Evidence) -> str:
             counts[f"questions {value['action']}"] += 1
     experts = {row["worker"] for labels in changes.values() for row in labels.values()}
     return f"{len(experts)} experts; " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
+
+
+def _funnel_adds_up(evidence: _Evidence) -> str:
+    """Questions that differ in case and punctuation alone are one."""
+    values = [(evidence.items[row["item"]]["document"], as_json(row["value"])) for row in evidence.ours(_QUESTIONS)]
+    asked = {
+        (document, " ".join(re.findall(r"\w+", value["question"].casefold())))
+        for document, value in values
+        if isinstance(value, dict) and "question" in value
+    }
+    return funnel_adds_up(evidence, len(asked))
 
 
 def _splits_are_apart(evidence: _Evidence) -> str:

@@ -32,7 +32,7 @@ class Card:
     and the `citation`. `agreed` has the number of answers by the version of the terms that their workers agreed to.
     `key` is the file with the answers of test, which does not lie in the folder. `facts` go by the files of tables;
     `language` are codes such as "en"; `tasks` are names of the Hub's list of tasks; `asked` are the lead's answers to
-    questions about the data, by question.
+    questions about the data, by question. `funnel` begins with what was written, and its other lines add up to that.
     """
 
     title: str
@@ -56,6 +56,7 @@ class Card:
     language: str = ""
     tasks: Sequence[str] = ()
     asked: Mapping[str, str] = field(default_factory=dict)
+    funnel: Mapping[str, int] = field(default_factory=dict)
 
 
 def written(card: Card) -> bytes:
@@ -144,6 +145,7 @@ def _body(card: Card) -> Iterator[str]:
     yield f"Collected with the recipe {_plain(card.recipe)}. {_plain(card.description)}"
     yield from _section("What is in it", _rows("count", card.counts))
     yield from _section("What is left out", _rows("reason", card.left_out))
+    yield from _section("What became of all that was written", _rows("", card.funnel))
     yield from _section("How to load it", _loading(card.tables))
     yield from _section("Answers of test", _key(card.key))
     for title, facts in card.stages:

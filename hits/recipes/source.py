@@ -301,6 +301,8 @@ class ReleaseContent:
 
     `told` streams, by the key of a stage, the items of which a release may tell labels: not those of a split whose
     labels are hidden. `splits` streams every item of the files with its split: later releases keep it there.
+    `written` has the name of the units that people or programs wrote, such as questions, with how many there are, and
+    `funnel` has them by what became of them: each is in one line, so the lines add up to all.
     `aggregated` says how each of these stages was aggregated, and `pages` which file has the page of
     a stage; the flow fills both in.
     """
@@ -314,5 +316,7 @@ class ReleaseContent:
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     told: Mapping[str, Callable[[], Iterator[ToldItem]]] = field(default_factory=dict)
     splits: Callable[[], Iterable[ReleasedItem]] | None = None
+    written: tuple[str, int] = ("", 0)
+    funnel: Mapping[str, int] = field(default_factory=dict)
     aggregated: Sequence[Json] = ()
     pages: Sequence[Json] = ()

@@ -51,7 +51,7 @@ def demonstration(on_files: Stack, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_a_file_becomes_a_release_with_nothing_doubled_lost_or_unpaid(demonstration: Demonstration) -> None:
     checked = dict(checks(demonstration))
-    assert len(checked) == 8
+    assert len(checked) == 9
     assert len(demonstration.of_kind("spammer")) == 2
     counts = demonstration.releases[0].report["counts"]
     assert counts["train"] and counts["dev"] and counts["test"]

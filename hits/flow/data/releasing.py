@@ -284,6 +284,7 @@ def _card(
         tables=content.tables,
         counts=content.counts,
         left_out=content.left_out,
+        funnel={f"{content.written[0]} written": content.written[1], **content.funnel} if content.funnel else {},
         notes=content.notes,
         stages=asked,
         rules={stage.title: rule for stage in stages if (rule := stage.rule["params"].get("text", ""))},
@@ -484,6 +485,7 @@ def _manifest(
         "rules": {stage.key: stage.rule for stage in project.stages.filter(crowd=True)},
         "counts": content.counts,
         "left_out": content.left_out,
+        **({"funnel": _written(content)} if content.funnel else {}),
         "notes": list(content.notes),
         "statistics": content.statistics,
         "scores": _scores(project),
@@ -496,6 +498,11 @@ def _manifest(
         **({"worker_terms": worker_terms} if worker_terms else {}),
         "files": [_listed(name, file, name == release_folders.key_of(project)) for name, file in sorted(files.items())],
     }
+
+
+def _written(content: ReleaseContent) -> dict[str, Any]:
+    unit, written = content.written
+    return {"unit": unit, "written": written, "lines": dict(content.funnel)}
 
 
 def _listed(name: str, file: BinaryIO, is_secret: bool) -> dict[str, Any]:

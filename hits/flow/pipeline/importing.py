@@ -15,7 +15,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.domain import check_questions, imported_results, item_columns, known_items, media, suggestions
@@ -690,34 +690,35 @@ def _purposes(project: Project, documents: Sequence[tuple[str, str]]) -> dict[st
         return new
     # Of two uploads that are stored at once the later one has to know the marks of the other.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    there = {
-        key: (origin, purpose) for key, origin, purpose in project.documents.values_list("key", "origin", "purpose")
-    }
+    # What was made of a document, such as the passage of an article, goes with it.
+    imported = project.documents.filter(Exists(Item.objects.filter(document=OuterRef("pk"), parent=None)))
+    there = {key: (origin, purpose) for key, origin, purpose in imported.values_list("key", "origin", "purpose")}
     marked = {key: purpose for key, (_, purpose) in there.items()}
     origins = [(key, origin) for key, (origin, _) in there.items()]
-    found: dict[str, str] = steps.mark([*origins, *documents], marked=marked, fixed=_with_later_items(project), **how)
+    found: dict[str, str] = steps.mark([*origins, *documents], marked=marked, fixed=_fixed(project), **how)
     for purpose in sorted(set(found.values())):
         _mark(project, [key for key in there if found[key] == purpose != marked[key]], purpose)
     return found
 
 
-def _with_later_items(project: Project) -> set[str]:
+def _fixed(project: Project) -> set[str]:
     """The documents of which an item has come further than the first stage with a crowd, or was released."""
-    first = project.stages.filter(crowd=True).order_by("position").first()
     items = Item.objects.filter(stage__project=project)
-    released = project.released_items.filter(key=OuterRef("key"))
-    later = items.filter(Exists(released))
-    if first:
-        later |= items.filter(stage__crowd=True, stage__position__gt=first.position)
-    return set(later.values_list("document__key", flat=True))
+    later = Q(Exists(project.released_items.filter(key=OuterRef("key"))))
+    if first := project.stages.filter(crowd=True).order_by("position").first():
+        later |= Q(stage__crowd=True, stage__position__gt=first.position)
+    of_these = items.filter(document__in=items.filter(later).values("document"))
+    rows = of_these.values_list("document__key", "parent__document__key").distinct()
+    return {key for row in rows for key in row if key}
 
 
 def _mark(project: Project, keys: Sequence[str], purpose: str) -> None:
-    """What such an item leads to is found out again."""
+    """What their items lead to is found out again."""
     for part in chunks(keys):
-        project.documents.filter(key__in=part).update(purpose=purpose)
-        judged = Verdict.objects.filter(item__document__project=project, item__document__key__in=part)
-        judged.filter(superseded_at=None).update(advanced=False)
+        documents = project.documents.filter(Q(key__in=part) | Q(items__parent__document__key__in=part))
+        pks = list(documents.values_list("pk", flat=True).distinct())
+        Document.objects.filter(pk__in=pks).update(purpose=purpose)
+        Verdict.objects.filter(item__document__in=pks, superseded_at=None).update(advanced=False)
 
 
 def _item(stage: Stage, document: Document, given: SourceItem, kinds: Mapping[int, check_questions.Kind]) -> Item:

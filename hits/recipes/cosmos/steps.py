@@ -56,6 +56,8 @@ from hits.text.statistics import OVERALL
 WRITE, VALIDATE, HUMAN, GENERATIVE, REASONING = "write", "validate", "human", "generative", "reasoning"
 VALID, UNANSWERABLE = "valid", "unanswerable"
 LEAST_CHALLENGING = "least-challenging"
+# The note of a valid set that a release has with "None of the above".
+REPLACED = "none of the above"
 PROGRESS_EVERY = 1000
 POOLED = "all"
 RIGHT_IS_NONE = "answers to questions whose right answer is “None of the above”."
@@ -66,6 +68,13 @@ _LEFT_OUT = {
     "dropped": "not validated",
     "open": "not judged yet",
     "withdrawn": "written in an answer that does not count",
+}
+# Sets that did not get as far as validation, by what became of the paragraph that they were written about.
+_NOT_PASSED_ON = {
+    "kept": "written, not passed on to validation yet",
+    "open": "written about a paragraph that is not decided yet",
+    "dropped": "written about a paragraph that was dropped",
+    "withdrawn": "written about a paragraph that was withdrawn",
 }
 _NONE = "none of the above"
 
@@ -248,11 +257,13 @@ def question_set(key: str, question: str, correct: str, incorrect: Sequence[str]
 def _choose_least_challenging(
     collected: Collected, params: Json, seed: int, checkpoint: Json | None
 ) -> Iterator[Progress | Found]:
-    """C6: of a share of the valid sets, the wrong answer that three scorers find easiest to tell.
+    """C6: of each valid set the wrong answer that three scorers find easiest to tell, and whether the set is among the
+    share that gets "None of the above" for it.
 
-    Sets that offer "None of the above" as they were imported are a part of that share already.
+    Sets that offer "None of the above" as they were imported are a part of that share already. Of the others it is
+    found for all: after a change of the rule, others of them may be needed for the share.
     """
-    sets, chosen = _replaceable(collected, seed)
+    sets, drawn = _replaceable(collected, seed)
     said: list[Progress] = []
     choices = least_challenging(
         sets,
@@ -264,23 +275,69 @@ def _choose_least_challenging(
     for choice in choices:
         yield from said
         said.clear()
-        if choice.key in chosen:
-            yield _found(choice)
+        yield _found(choice, drawn)
     yield from said
 
 
 def _replaceable(collected: Collected, seed: int) -> tuple[list[LabelledSet], set[str]]:
-    """(the valid sets that do not offer it yet, the keys of those that are to)."""
-    valid = [_labelled(item) for item in collected.judged(VALIDATE) if item.conclusion == VALID]
+    """(the valid sets that do not offer it yet, the keys of those that are to): those that had it before come first."""
+    valid = [_labelled(item) for item in collected.judged(VALIDATE) if _is_valid(item)]
     # Every set teaches the scorers, also those that stay as they are.
     sets = [one for one in valid if not offers_none(one.answers)]
     wanted = round(len(valid) * collected.options["none_share"]) - (len(valid) - len(sets))
-    return sets, set(sample((one.key for one in sets), wanted, f"none of the above {seed}"))
+    before = {key for key, data in collected.found(LEAST_CHALLENGING) if _was_drawn(data)}
+    return sets, _drawn(collected, (one.key for one in sets), wanted, before)
 
 
-def _found(choice: Choice) -> Found:
+def _is_valid(item: JudgedItem) -> bool:
+    return item.outcome == "kept" and item.conclusion == VALID
+
+
+def _was_drawn(data: Json) -> bool:
+    """Earlier runs found only the answers of sets that were drawn."""
+    return bool(data.get("drawn", True))
+
+
+def _drawn(collected: Collected, keys: Iterable[str], wanted: int, before: Set[str]) -> set[str]:
+    """So many of the sets: first those that a release had with it, then those `before`, each in the seed's order."""
+    order = list(keys)
+    released = {item.key for item in collected.released() if item.note == REPLACED}
+    order = sample(order, len(order), f"none of the above {collected.seed}")
+    order.sort(key=lambda key: 0 if key in released else 1 if key in before else 2)
+    return set(order[: max(0, wanted)])
+
+
+def replaced_sets(collected: Collected) -> tuple[set[str], str]:
+    """(the valid sets that get "None of the above" for the computed answer now, why their share is not as wanted).
+
+    The share is that of the sets that are valid now, within one set.
+    """
+    valid = offering = 0
+    computed: dict[str, bool] = {}
+    for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING):
+        if _is_valid(item):
+            valid += 1
+            if offers_none(each["text"] for each in item.data["candidates"]):
+                offering += 1
+            elif item.computed:
+                computed[item.key] = _was_drawn(item.computed)
+    share = collected.options["none_share"]
+    wanted = round(valid * share) - offering
+    drawn = _drawn(collected, computed, wanted, {key for key, was in computed.items() if was})
+    if not computed or len(drawn) == wanted:
+        return drawn, ""
+    has = f"{len(drawn) + offering:,} of {valid:,} valid sets offer it, though {100 * share:.4g} % should"
+    if wanted < 0:
+        return drawn, f"{has}: that many were imported with it."
+    return (
+        drawn,
+        f"{has}: the others became valid after the computation “None of the above”. Run it, and release again.",
+    )
+
+
+def _found(choice: Choice, drawn: Set[str]) -> Found:
     scores = {f"c{at}": [round(score, 6) for score in of] for at, of in choice.scores.items()}
-    return Found(choice.key, {"candidate": f"c{choice.index}", "scores": scores})
+    return Found(choice.key, {"candidate": f"c{choice.index}", "scores": scores, "drawn": choice.key in drawn})
 
 
 def _files_to_score(collected: Collected, params: Json, seed: int) -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -292,12 +349,11 @@ def _files_to_score(collected: Collected, params: Json, seed: int) -> Iterator[t
 
 
 def _choose_by_scores(collected: Collected, params: Json, seed: int, stream: BinaryIO) -> Iterator[Progress | Found]:
-    sets, chosen = _replaceable(collected, seed)
+    sets, drawn = _replaceable(collected, seed)
     given = by_id.read_lines(stream, "score", by_id.check_number)
     for done, one in enumerate(sets, start=1):
         choice = chosen_by_scores(one, given.score, seed)
-        if choice.key in chosen:
-            yield _found(choice)
+        yield _found(choice, drawn)
         if done % PROGRESS_EVERY == 0 or done == len(sets):
             yield Progress(done, len(sets))
     given.refuse("is the id of no pair here")
@@ -373,9 +429,11 @@ def offers_none(answers: Iterable[str]) -> bool:
     return any(answer.casefold().startswith(_NONE) for answer in answers)
 
 
-def as_released(item: JudgedItem, none_text: str) -> Json:
-    """The set's data with `none_text` in the place of the right answer (C5) or of the computed one (C6)."""
-    least = item.computed["candidate"] if item.computed else None
+def as_released(item: JudgedItem, none_text: str, drawn: Set[str]) -> Json:
+    """The set's data with `none_text` in the place of the right answer (C5), or of the computed one (C6) where it is
+    among the `drawn`.
+    """
+    least = item.computed["candidate"] if item.computed and item.key in drawn else None
     replaced = {UNANSWERABLE: item.data["intended"], VALID: least}.get(item.conclusion)
     if replaced is None or offers_none(each["text"] for each in item.data["candidates"]):
         return item.data
@@ -439,9 +497,9 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     split = split_of(collected, seed) if part in SPLITS else None
     fit = [item.key for item in _drawable(collected, stage_key) if not split or split.part(item) == part]
     drawn = set(sample(fit, count, f"draw {stage_key} {seed}"))
-    none_text = collected.options["none_text"]
+    none_text, (replaced, _) = collected.options["none_text"], replaced_sets(collected)
     return [
-        NextItem(stage_key, item.key, as_released(item, none_text), parent=(VALIDATE, item.key))
+        NextItem(stage_key, item.key, as_released(item, none_text, replaced), parent=(VALIDATE, item.key))
         for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING)
         if item.key in drawn
     ]
@@ -497,7 +555,7 @@ def build_release(collected: Collected) -> ReleaseContent:
     counts: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     computed = False
-    none_text = collected.options["none_text"]
+    none_text, (least_replaced, why_not) = collected.options["none_text"], replaced_sets(collected)
     people = Majorities(collected.judged(HUMAN, labels=True))
     with ExitStack() as stack:
         spools = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
@@ -507,7 +565,7 @@ def build_release(collected: Collected) -> ReleaseContent:
             if name not in spools:
                 continue
             computed = computed or item.computed is not None
-            data = as_released(item, none_text)
+            data = as_released(item, none_text, least_replaced)
             replaced[item.conclusion] += data is not item.data
             released = _labelled(item, data)
             if name == "test":
@@ -524,20 +582,37 @@ def build_release(collected: Collected) -> ReleaseContent:
     return ReleaseContent(
         files=files,
         counts={name: counts[name] for name in SPLITS},
-        left_out={name: count for name, count in counts.items() if name not in SPLITS},
+        left_out=(
+            left_out := {name: n for name, n in (counts + _not_passed_on(collected)).items() if name not in SPLITS}
+        ),
+        written=("question sets", sum(left_out.values()) + sum(counts[name] for name in SPLITS)),
+        funnel={**left_out, **{f"released in {name}": counts[name] for name in SPLITS}},
         statistics=statistics,
-        notes=(*found.of.notes, *_notes(replaced, counts, computed, none_text)),
+        notes=(*found.of.notes, *_notes(replaced, counts, computed, none_text), *([why_not] if why_not else [])),
         check=partial(artefacts, files),
         tables={"questions": {name: f"{PUBLISHED[name]}.parquet" for name in SPLITS if counts[name]}},
         told={VALIDATE: partial(_told, collected, found)},
-        splits=partial(_splits, collected, found),
+        splits=partial(_splits, collected, found, least_replaced),
     )
 
 
-def _splits(collected: Collected, found: _Split) -> Iterator[ReleasedItem]:
+def _not_passed_on(collected: Collected) -> Counter[str]:
+    passed_on = {item.key for item in collected.judged(VALIDATE)}
+    return Counter(
+        _NOT_PASSED_ON[item.outcome]
+        for item in collected.judged(WRITE, labels=True)
+        for label in item.labels
+        if label.unit.startswith("question") and isinstance(label.value, dict)
+        for made in _sets(item.key, label)
+        if made.key not in passed_on
+    )
+
+
+def _splits(collected: Collected, found: _Split, replaced: Set[str] = frozenset()) -> Iterator[ReleasedItem]:
     for item in collected.judged(VALIDATE):
         if item.outcome == "kept" and (name := found.part(item)) in SPLITS:
-            yield ReleasedItem(item.key, digest_of(item.document["text"]), name)
+            note = REPLACED if item.key in replaced else ""
+            yield ReleasedItem(item.key, digest_of(item.document["text"]), name, note)
 
 
 def _told(collected: Collected, found: _Split) -> Iterator[ToldItem]:

@@ -191,6 +191,20 @@ def _gathered(collected: Collected) -> dict[str, _Asked]:
     return found
 
 
+def written_questions(collected: Collected, standing: Set[str]) -> tuple[dict[str, set[str]], set[str]]:
+    """(the different questions by text, the texts whose story was rejected); a text without a question has none."""
+    found: dict[str, set[str]] = {}
+    rejected = set()
+    for stage in QUESTION_STAGES:
+        for item in collected.judged(stage, labels=True):
+            here = found.setdefault(item.document_key, set())
+            values = [label.value for label in item.labels if isinstance(label.value, dict)]
+            here |= {alike(value["question"]) for value in values if "question" in value}
+            if is_withdrawn(item, standing):
+                rejected.add(item.document_key)
+    return found, rejected
+
+
 def _to_answer(key: str, one: _Asked, most: int, seed: int) -> Json:
     questions = {tag: (part, question) for tag, part, question in one.questions}
     drawn = [questions[tag] for tag in sample(questions, most, f"questions {seed} {key}")]

@@ -25,7 +25,7 @@ from hits.quality.human_bound import human_bound, plan
 from hits.recipes.artefacts import of_tables
 from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.keys import reading
-from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_withdrawn, standing_stories
+from hits.recipes.mcscript.asking import ANSWERS, STORY, is_withdrawn, standing_stories, written_questions
 from hits.recipes.mcscript.charting import labels_chart, types_chart
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
@@ -42,6 +42,7 @@ from hits.recipes.source import (
 from hits.text.hiding import visible
 from hits.text.question_statistics import AskedQuestion, QuestionTally, together
 from hits.text.statistics import OVERALL
+from hits.text.written import alike
 
 COLUMNS: dict[str, Type] = {
     "id": "string",
@@ -114,6 +115,7 @@ def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
     for item, review, reviewed in _with_reviews(collected):
         if is_withdrawn(item, standing):
             left_out["texts whose story was rejected"] += 1
+            left_out["questions of texts whose story was rejected"] += len(item.data["questions"])
             continue
         questions = _reviewed(item, review, passed) if reviewed else _selected(item, left_out)
         if questions is None:
@@ -123,25 +125,41 @@ def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
             left_out["texts without a question left"] += 1
         elif not _can_be_written(text):
             left_out["texts with characters that XML cannot hold"] += 1
+            left_out["questions of texts with characters that XML cannot hold"] += len(questions)
         else:
             yield _Released(item, digest_of(item.document["text"]), text)
 
 
-def _count_earlier(collected: Collected, left_out: Counter[str]) -> None:
-    """Texts that came no further than stories or questions."""
+def _count_earlier(collected: Collected, left_out: Counter[str]) -> int:
+    """How many different questions were written; counts those that nobody was asked to answer, and the texts that came
+    no further than stories or questions.
+    """
     told = standing_stories(collected)
     # Stories lead on together, when a scenario has all of them.
     waiting = {item.key for item in collected.judged(STORY) if item.outcome != "kept"}
-    asked = {
-        item.document_key
-        for stage in QUESTION_STAGES
-        for item in collected.judged(stage)
-        if not is_withdrawn(item, told)
-    }
-    answered = {item.document_key for item in collected.judged(ANSWERS)}
-    without = [key for key in told - asked - answered if key.rpartition("/")[0] not in waiting]
+    questions, rejected = written_questions(collected, told)
+    standing, answered, written = questions.keys() - rejected, set[str](), 0
+    most = collected.options["most_questions"]
+    for item in collected.judged(ANSWERS):
+        answered.add(item.document_key)
+        asked = {alike(question["text"]) for question in item.data["questions"]}
+        others = len(questions.get(item.document_key, set()) - asked)
+        written += len(item.data["questions"]) + others
+        is_full = len(asked) >= most
+        why = (
+            f"beyond the {most} that a text has answered"
+            if is_full
+            else "written after their text was drawn for answers"
+        )
+        _count(left_out, f"questions {why}", others)
+    for key in questions.keys() - answered:
+        why = "whose story was rejected" if key in rejected else "that were not drawn for answers"
+        _count(left_out, f"questions of texts {why}", len(questions[key]))
+        written += len(questions[key])
+    without = [key for key in told - standing - answered if key.rpartition("/")[0] not in waiting]
     _count(left_out, "stories without a target sentence", len(without))
-    _count(left_out, "texts whose questions were not drawn for answers", len(asked - answered))
+    _count(left_out, "texts whose questions were not drawn for answers", len(standing - answered))
+    return written
 
 
 def _with_reviews(collected: Collected) -> Iterator[tuple[JudgedItem, JudgedItem | None, bool]]:
@@ -339,7 +357,7 @@ def build_release(collected: Collected) -> ReleaseContent:
     """
     passed = Passed()
     found = split_of(collected, passed)
-    _count_earlier(collected, passed.left_out)
+    written = _count_earlier(collected, passed.left_out)
     tallies = {name: QuestionTally() for name in SPLITS}
     with ExitStack() as stack:
         spools: dict[str, BinaryIO] = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
@@ -360,10 +378,14 @@ def build_release(collected: Collected) -> ReleaseContent:
     statistics[OVERALL] |= {name: passed.changed[name] for name in _CHANGED.values() if passed.changed}
     statistics["test"] |= _human_figures(collected)
     charts = {"question-types.svg": types_chart(overall), "question-labels.svg": labels_chart(overall)}
+    counts = {name: int(statistics[name]["questions"] or 0) for name in SPLITS}
+    lines = {why: count for why, count in passed.left_out.items() if why.startswith("questions")}
     return ReleaseContent(
         files={**files, **{name: io.BytesIO(chart.encode()) for name, chart in charts.items()}},
-        counts={name: int(statistics[name]["questions"] or 0) for name in SPLITS},
+        counts=counts,
         left_out=dict(passed.left_out),
+        written=("different questions", written),
+        funnel={**lines, **{f"released in {name}": count for name, count in counts.items()}},
         statistics=statistics,
         notes=(*found.notes, *_notes(collected, found, passed.left_out)),
         check=partial(_artefacts, files),

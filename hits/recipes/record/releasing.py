@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -23,6 +24,7 @@ from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.dealing import NOTHING, Earlier, digest_of
 from hits.recipes.keys import reading
+from hits.recipes.record.filtering import FILTER, GENERATE, answered
 from hits.recipes.record.splitting import (
     CRAWLED,
     DEFAULTS,
@@ -39,7 +41,7 @@ from hits.recipes.record.splitting import (
 )
 from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ReleasedItem, ToldItem
 from hits.text.artefacts import Example
-from hits.text.passage_queries import Rule, ngrams, passage_ngrams, tokens_of
+from hits.text.passage_queries import Rule, ngrams, passage_ngrams, queries, tokens_of
 from hits.text.squad import macro
 from hits.text.statistics import split_statistics
 
@@ -47,18 +49,51 @@ FILE_VERSION = "1.0"
 KEY_FILE = "test-key.json"
 # Of the documents of a split that are read at once.
 READ_BYTES = 1 << 16
+_NOT_KEPT = {
+    "dropped": "not confirmed by the first worker",
+    "open": "not validated yet",
+    "withdrawn": "made from what does not count any more",
+}
 _LINES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 
 
 def build_release(collected: Collected) -> ReleaseContent:
-    """See `release_of`."""
-    return release_of(
+    """See `release_of`; with what became of the queries that got no further than the first validation."""
+    content = release_of(
         collected.chain,
         seed=collected.seed,
         options=collected.options,
         said=_said_by_people(collected),
         earlier=Earlier(collected.released()),
     )
+    left_out = {**_left_out_before(collected), **content.left_out}
+    return replace(
+        content,
+        left_out=left_out,
+        written=("queries", sum(left_out.values()) + sum(content.counts.values())),
+        funnel={**left_out, **{f"released in {name}": count for name, count in content.counts.items()}},
+    )
+
+
+def _left_out_before(collected: Collected) -> Counter[str]:
+    """Queries of articles that were not sent to workers, and those that the first worker did not confirm."""
+    counts, validated = Counter[str](), set[str]()
+    for item in collected.judged(VALIDATE):
+        validated.add(item.key)
+        if item.outcome != "kept":
+            counts[_NOT_KEPT[item.outcome]] += 1
+    for item in collected.judged(GENERATE, computation=FILTER):
+        right = answered(item.computed)
+        for query in queries(item.data, with_removed=True):
+            if f"{item.key}/{query.id}" in validated:
+                continue
+            if item.outcome in ("dropped", "withdrawn"):
+                counts["of an article that was taken out"] += 1
+            elif query.id in item.data["removed"]:
+                counts["taken out by a lead"] += 1
+            else:
+                counts["answered by the reader" if query.id in right else "not sent to workers"] += 1
+    return counts
 
 
 def _said_by_people(collected: Collected) -> dict[str, str]:

@@ -193,7 +193,7 @@ def refuse_what_was_changed(
 
 def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(demonstration: Demonstration) -> None:
     checked = dict(demo_checks_cosmos.run(demonstration))
-    assert len(checked) == 11
+    assert len(checked) == 12
     assert checked["Rubbish mostly gone"].startswith("0% of 2 sets of careless writers kept")
     assert checked["Score of people recomputed"].endswith("100.0%")
     refuse_what_was_changed(demo_checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")

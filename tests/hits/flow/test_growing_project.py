@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from hits.domain.recipe_rows import Rows
 from hits.flow.data import releasing, withdrawing
 from hits.flow.setup import project_files, projects
 from hits.models import Document, Item, Project, Release
 from hits.recipes.cosmos.steps import question_set
 from hits.recipes.source import AUTHOR
+from hits.refusals import Refusal
 from tests.hits import factories
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +185,39 @@ def test_a_withdrawn_release_keeps_its_files_and_names_its_successor(lead: User)
     assert row and row.detail == {"release": 1, "reason": "It leaked", "successor": 2}
     with pytest.raises(withdrawing.WithdrawalRefusedError):
         withdrawing.withdraw(second, lead, reason="So did this", successor=1)
+
+
+def test_a_recipe_that_would_move_an_item_is_refused(lead: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = started(lead)
+    add(project, range(90))
+    first = splits_of(releasing.release(project, None)[0])
+    add(project, range(90, 93))
+    monkeypatch.setattr(Rows, "released", lambda self: iter(()))
+    Project.objects.filter(pk=project.pk).update(seed=8)
+    project.refresh_from_db()
+    with pytest.raises(Refusal, match="was released in another split"):
+        releasing.release(project, None)
+    assert project.releases.count() == 1 and first
+
+
+def test_of_two_releases_made_at_once_the_later_one_knows_the_splits_of_the_other(
+    lead: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = started(lead)
+    add(project, range(90))
+    card, others = releasing._card, []
+
+    def meanwhile(*given: Any) -> Any:
+        """Another lead makes a release, of fewer items, while this one is being written."""
+        if not others:
+            others.append(None)
+            Item.objects.filter(key__lt="s0030").update(state=Item.State.DROPPED)
+            others[0] = releasing.release(Project.objects.get(pk=project.pk), None)[0]
+            Item.objects.filter(key__lt="s0030").update(state=Item.State.KEPT)
+        return card(*given)
+
+    monkeypatch.setattr(releasing, "_card", meanwhile)
+    made, is_new = releasing.release(project, None)
+    first, second = splits_of(others[0]), splits_of(made)
+    assert (made.number, is_new, len(first), len(second)) == (2, True, 60, 90)
+    assert {key: second[key] for key in first} == first

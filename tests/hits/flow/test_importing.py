@@ -154,3 +154,19 @@ def test_a_later_file_changes_the_marks_of_the_project_and_what_was_validated_go
     assert set(later.items.values_list("document__key", flat=True)) == set(for_eval.values_list("key", flat=True))
     bring(lines([example(number) for number in range(200, 300)]))
     assert for_eval.count() == 43
+
+
+def test_the_passage_of_an_article_is_marked_with_it_and_counts_once(bring, stage):
+    project, generate = stage.project, stage.project.stages.get(key="generate")
+    articles = [
+        factories.document(project, key=f"a{number}", purpose="eval" if number < 4 else "train") for number in range(20)
+    ]
+    for article in articles:
+        item = factories.item(generate, document=article, key=article.key)
+        passage = factories.document(project, key=f"{article.key}/passage", purpose=article.purpose)
+        factories.item(stage, document=passage, key=f"{article.key}/s0", parent=item)
+    factories.item(project.stages.get(key="revalidate"), document=passage, key="a19/s0", parent=passage.items.get())
+    bring(lines([example(number) for number in range(21)]), "crawled")
+    marked = {one.key: one.purpose for one in project.documents.filter(origin="public")}
+    assert all(marked[f"a{number}/passage"] == marked[f"a{number}"] for number in range(20))
+    assert sum(marked[f"a{number}"] == "eval" for number in range(20)) == 9 and marked["a19"] == "train"

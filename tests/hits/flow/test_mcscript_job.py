@@ -144,7 +144,7 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     demonstration: Demonstration, lead: Any, client: Client
 ) -> None:
     checked = dict(demo_checks_mcscript.run(demonstration))
-    assert len(checked) == 15
+    assert len(checked) == 16
     assert checked["Texts are the stories that were told"].startswith("4 stories, 4 of them")
     assert checked["Human upper bound recomputed"].startswith("5 annotators")
     client.force_login(lead)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from hits.domain.archived import ArchivedError
-from hits.domain.release_cards import LONGEST, ReleaseCardError
+from hits.domain.release_cards import DATASHEET, FIELDS, LONGEST, ReleaseCardError
 from hits.domain.summaries import refresh_summary
 from hits.flow.data import releasing
 from hits.flow.setup import project_files, projects

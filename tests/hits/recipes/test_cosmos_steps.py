@@ -25,9 +25,10 @@ from hits.recipes.cosmos.steps import (
     next_items,
     question_set,
     read_documents,
+    replaced_sets,
     split_preview,
 )
-from hits.recipes.source import Found, Progress
+from hits.recipes.source import Found, Progress, ReleasedItem
 from hits.text.scorers import SCORERS
 
 RECIPE = load("cosmos")
@@ -222,7 +223,7 @@ def texts(data):
 
 def test_an_unanswerable_set_gets_it_for_its_right_answer():
     item = a_set(1, "unanswerable")
-    released = as_released(item, NONE_OF_THE_ABOVE)
+    released = as_released(item, NONE_OF_THE_ABOVE, set())
     assert texts(released)[released["intended"]] == NONE_OF_THE_ABOVE
     assert len(set(texts(released).items()) & set(texts(item.data).items())) == 3
 
@@ -231,15 +232,15 @@ def test_a_valid_set_gets_it_for_the_answer_that_was_computed():
     item = a_set(1)
     wrong = next(each for each in texts(item.data) if each != item.data["intended"])
     computed = replace(item, computed={"candidate": wrong})
-    assert texts(as_released(computed, NONE_OF_THE_ABOVE))[wrong] == NONE_OF_THE_ABOVE
-    assert as_released(replace(computed, conclusion="of another rule"), NONE_OF_THE_ABOVE) is item.data
-    assert as_released(item, NONE_OF_THE_ABOVE) is item.data
+    assert texts(as_released(computed, NONE_OF_THE_ABOVE, {item.key}))[wrong] == NONE_OF_THE_ABOVE
+    assert as_released(replace(computed, conclusion="of another rule"), NONE_OF_THE_ABOVE, {item.key}) is item.data
+    assert as_released(item, NONE_OF_THE_ABOVE, set()) is item.data
 
 
 def test_a_set_that_offers_it_already_stays_as_it_is():
     item = a_set(1, "unanswerable")
     item.data["candidates"][0]["text"] = "None of the above choices ."
-    assert as_released(item, NONE_OF_THE_ABOVE) is item.data
+    assert as_released(item, NONE_OF_THE_ABOVE, set()) is item.data
 
 
 def test_the_computation_chooses_wrong_answers_of_the_wanted_share():
@@ -247,7 +248,7 @@ def test_the_computation_chooses_wrong_answers_of_the_wanted_share():
     said = list(COMPUTATIONS[0].run(Kept(*sets), TWO_FOLDS, 3, None))
     found = {each.key: each.data for each in said if isinstance(each, Found)}
     assert [(each.done, each.total) for each in said if isinstance(each, Progress)] == [(10, 20), (20, 20)]
-    assert len(found) == 14
+    assert len(found) == 20 and sum(data["drawn"] for data in found.values()) == 14
     for item in sets:
         assert item.key not in found or found[item.key]["candidate"] != item.data["intended"]
     for data in found.values():
@@ -301,7 +302,7 @@ def test_scores_of_the_same_scorer_elsewhere_choose_the_same_answers():
     scores = scorer.score([(row["context"], row["answer"]) for row in rows])
     given = [{"id": row["id"], "score": score} for row, score in zip(rows, scores, strict=True)]
     found = {each.key: each.data for each in scored_elsewhere(sets, given) if isinstance(each, Found)}
-    assert found == wanted and len(found) == 7
+    assert found == wanted and len(found) == 10
 
 
 def test_three_wrong_files_of_scores_are_refused_with_every_fault():
@@ -504,7 +505,7 @@ def test_sets_that_came_with_none_of_the_above_are_a_part_of_the_share():
     for item in sets[:9]:
         item.data["candidates"][0]["text"] = NONE_OF_THE_ABOVE
     said = COMPUTATIONS[0].run(Kept(*sets), TWO_FOLDS, 3, None)
-    found = [each.key for each in said if isinstance(each, Found)]
+    found = [each.key for each in said if isinstance(each, Found) and each.data["drawn"]]
     assert len(found) == 14 - 9
     assert not set(found) & {item.key for item in sets[:9]}
 
@@ -515,6 +516,35 @@ def test_a_release_says_what_was_replaced_and_counts_its_questions():
     assert f'1 valid sets have "{NONE_OF_THE_ABOVE}" in place of their least challenging answer.' in release.notes
     assert release.statistics["overall"]["questions"] == 40
     assert content_of(release, "question-starts.svg").startswith(b"<svg")
+
+
+def computed(*sets, before=()):
+    collected = Kept(*sets, found=before)
+    return {
+        each.key: each.data for each in COMPUTATIONS[0].run(collected, TWO_FOLDS, 3, None) if isinstance(each, Found)
+    }
+
+
+def test_after_a_change_of_the_rule_the_share_holds_and_what_was_replaced_stays():
+    sets = [a_set(number) for number in range(60)]
+    found = computed(*sets)
+    first, why_not = replaced_sets(Kept(*sets, found=found))
+    assert (len(first), why_not) == (42, "")
+    earlier = [ReleasedItem(key, "", "train", "none of the above") for key in first]
+    stricter = [one if number % 3 else replace(one, outcome="dropped") for number, one in enumerate(sets)]
+    valid = {one.key for one in stricter if one.outcome == "kept"}
+    after = Kept(*stricter, found=found)
+    after.earlier = earlier
+    second, why_not = replaced_sets(after)
+    assert (len(second), why_not) == (28, "") and (second <= first or first & valid <= second)
+    milder = Kept(*stricter, *(a_set(number) for number in range(60, 100)), found=found)
+    milder.earlier = earlier
+    third, why_not = replaced_sets(milder)
+    assert third == set(found) & valid and "40 of 80 valid sets offer it, though 70 % should" in why_not
+    assert why_not in build_release(milder).notes
+    milder._found = computed(*milder.items, before=found)
+    fourth, why_not = replaced_sets(milder)
+    assert (len(fourth), why_not) == (56, "") and first & valid <= fourth
 
 
 def test_nothing_kept_gives_empty_splits():

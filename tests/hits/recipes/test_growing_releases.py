@@ -90,7 +90,7 @@ RECIPES = {
 
 
 class Growing(RuleBasedStateMachine):
-    """Each step changes the collection and releases it."""
+    """Each step changes the collection, which grows with it, and releases it."""
 
     recipe = ""
 
@@ -113,7 +113,7 @@ class Growing(RuleBasedStateMachine):
     def block_a_writer(self, dice: int) -> None:
         for unit in self.written_by_one(dice):
             self.units[unit.key] = replace(unit, kept=False)
-        self.release()
+        self.add(dice, 60)
 
     def written_by_one(self, dice: int) -> list[Unit]:
         if self.recipe != "cosmos":
@@ -123,9 +123,9 @@ class Growing(RuleBasedStateMachine):
 
     @rule(dice=some.integers(0, 9999))
     def change_the_rule(self, dice: int) -> None:
-        for unit in self.chosen(dice, len(self.units) // 10):
+        for unit in self.chosen(dice, len(self.units) // 20):
             self.units[unit.key] = replace(unit, kept=not unit.kept)
-        self.release()
+        self.add(dice, 60)
 
     @rule(dice=some.integers(0, 9999))
     def correct_texts(self, dice: int) -> None:

@@ -364,11 +364,26 @@ def test_stories_and_texts_that_came_no_further_are_counted():
     for n in (0, 1):
         made.items += [asked(f"cake/AW{n}", part, "Who paid?", about={"story": f"AW{n}"}) for part in ("np", "vp")]
     made.items.append(asked("cake/AW9", "np", "Who paid?", about={"story": "AW9"}))
-    assert build_release(made).left_out == {
+    release = build_release(made)
+    assert release.left_out == {
         "questions: unknown": 20,
         "stories without a target sentence": 2,
         "texts whose questions were not drawn for answers": 2,
-    }, "a rejected story and the stories of an unfinished scenario are not among them"
+        "questions of texts that were not drawn for answers": 2,
+        "questions of texts whose story was rejected": 1,
+    }, "a rejected story and the stories of an unfinished scenario are not among the stories"
+    assert release.written == ("different questions", 63) and sum(release.funnel.values()) == 63
+
+
+def test_questions_beyond_the_most_that_a_text_has_answered_are_a_line_of_the_funnel():
+    """Three were drawn of five different ones; one was asked twice."""
+    made = all_reviewed(collection(most_questions=3))
+    (first, *_) = [one for one in made.items if one.stage == "answers"]
+    drawn = [question["text"] for question in first.data["questions"]]
+    made.items += [asked("t000", part, *drawn, f"And who paid the {part}?", "Why so?") for part in ("np", "vp")]
+    release = build_release(made)
+    assert release.funnel["questions beyond the 3 that a text has answered"] == 3
+    assert release.written == ("different questions", 63) and sum(release.funnel.values()) == 63
 
 
 # People

@@ -28,7 +28,7 @@ class Kept:
     def chain(self) -> Iterator[ChainItem]:
         return iter(sorted(self.items, key=lambda item: (item.document_key, item.key)))
 
-    def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
+    def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         return iter(())
 
     def released(self) -> Iterator[ReleasedItem]:
