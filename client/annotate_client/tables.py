@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, Union, cast
 
 from annotate_client.errors import TableError
 
@@ -56,7 +56,7 @@ def _rows_of(table: pandas.DataFrame | Iterable[Mapping[str, Any]]) -> list[dict
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(table, pandas.DataFrame):
         return _rows_of_frame(table)
-    rows = list(table)
+    rows = list(cast(Iterable[Mapping[str, Any]], table))
     if wrong := [f"row {number}: {_named(row)} is no row" for number, row in enumerate(rows, 1) if not _is_row(row)]:
         raise TableError([f"{fault}: give mappings of column names to values." for fault in wrong])
     columns = dict.fromkeys(name for row in rows for name in row)
@@ -170,9 +170,10 @@ def _typed(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Moments as moments, truth as truth; `value` stays what each answer says."""
     import pandas
 
-    return frame.assign(
+    typed: pandas.DataFrame = frame.assign(
         submitted_at=pandas.to_datetime(frame["submitted_at"], utc=True, format="ISO8601").dt.as_unit("us"),
         correct=frame["correct"].astype("boolean"),
         seconds=frame["seconds"].astype("Float64"),
         value=frame["value"].astype(object),
     )
+    return typed
