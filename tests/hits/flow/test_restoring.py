@@ -116,6 +116,9 @@ def drill(market: Marketplace, project: Project, bring: Callable[..., object], t
     made = Drill(market, project, tmp_path)
     Stage.objects.filter(pk=made.stage.pk).update(approval=Stage.Approval.REVIEW, auto_approval_seconds=86_400)
     made.stage.refresh_from_db()
+    # A seed that marks one of the items below for the second validation.
+    project.seed = 1
+    project.save(update_fields=["seed"])
     bring(5)
     return made
 
