@@ -111,6 +111,11 @@ class Rows:
                 judged_row = _judged_row(of, row, parts.get(pk, {}), given.get(pk, ()), found.get(pk))
                 yield replace(judged_row, by_models=True) if pk in by_models else judged_row
 
+    def outcomes(self, stage: str) -> Iterator[tuple[str, str]]:
+        items = Item.objects.filter(stage__project=self._project, stage__key=stage).exclude(state=Item.State.CHECK)
+        for key, state in items.order_by().values_list("key", "state").iterator(chunk_size=CHUNK):
+            yield key, _OUTCOMES.get(Item.State(state), "open")
+
     def released(self) -> Iterator[ReleasedItem]:
         return released_splits.earlier(self._project)
 

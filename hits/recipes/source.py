@@ -175,6 +175,9 @@ class Collected(Protocol):
         Its labels, and what the newest finished run of a computation found, are read only where they are asked for.
         """
 
+    def outcomes(self, stage: str) -> Iterator[tuple[str, str]]:
+        """(key, outcome) of each item that `judged` gives, in any order."""
+
     def released(self) -> Iterator[ReleasedItem]:
         """What releases had so far, also those that were withdrawn; see `hits.recipes.dealing`."""
 

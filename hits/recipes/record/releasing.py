@@ -78,10 +78,10 @@ def build_release(collected: Collected) -> ReleaseContent:
 def _left_out_before(collected: Collected) -> Counter[str]:
     """Queries of articles that were not sent to workers, and those that the first worker did not confirm."""
     counts, validated = Counter[str](), set[str]()
-    for item in collected.judged(VALIDATE):
-        validated.add(item.key)
-        if item.outcome != "kept":
-            counts[_NOT_KEPT[item.outcome]] += 1
+    for key, outcome in collected.outcomes(VALIDATE):
+        validated.add(key)
+        if outcome != "kept":
+            counts[_NOT_KEPT[outcome]] += 1
     for item in collected.judged(GENERATE, computation=FILTER):
         right = answered(item.computed)
         for query in queries(item.data, with_removed=True):

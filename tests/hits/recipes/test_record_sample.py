@@ -31,6 +31,9 @@ class Kept:
     def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         return iter(())
 
+    def outcomes(self, stage: str) -> Iterator[tuple[str, str]]:
+        return iter(())
+
     def released(self) -> Iterator[ReleasedItem]:
         return iter(())
 
