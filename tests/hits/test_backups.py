@@ -111,10 +111,11 @@ def test_what_cannot_be_restored_is_refused_and_changes_nothing(stage: object, t
     refused(tmp_path / "none.backup", "There is no file")
     bad.write_bytes(whole[: len(whole) // 2])
     refused(bad, "is broken")
-    bad.write_bytes(whole[:9000] + bytes([whole[9000] ^ 1]) + whole[9001:])
-    refused(bad, "is broken|differ")
-    bad.write_bytes(whole[:-12_000] + bytes([whole[-12_000] ^ 1]) + whole[-11_999:])
-    refused(bad, "another checksum")
+    with tarfile.open(made.file) as tar:
+        dump = next(member for member in tar if member.name != "manifest.json")
+    for at, sentence in ((dump.offset, "is broken"), (dump.offset_data + dump.size // 2, "another checksum")):
+        bad.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        refused(bad, sentence)
     newer = [*made.manifest.migrations, "hits.9999_of_tomorrow"]
     refused(_changed(made.file, bad, migrations=newer, version="9.0"), "newer version, 9.0.*9999_of_tomorrow")
     refused(_changed(made.file, bad, project="marketplace"), "backup of marketplace")

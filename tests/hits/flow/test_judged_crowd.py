@@ -10,7 +10,8 @@ from hits.models import Block, Label
 from tests.hits.flow.judged_crowd import WITH_GOLD, WITHOUT_GOLD, Setup, simulate, table
 from tests.hits.flow.stand_in import StandIn
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("eager")]
+# The draw of check questions depends on the numbers of the rows, so these begin at 1 whatever ran before.
+pytestmark = [pytest.mark.django_db(transaction=True, reset_sequences=True), pytest.mark.usefixtures("eager")]
 ITEMS = 240
 
 
