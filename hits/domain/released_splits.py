@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
-from pyarrow import parquet
-
 from hits.models import Project, Release, ReleasedItem
 from hits.recipes import source
 from hits.refusals import Refusal
@@ -28,6 +26,9 @@ def earlier(project: Project) -> Iterator[source.ReleasedItem]:
 
 def _of_files(release: Release) -> Iterator[source.ReleasedItem]:
     """Of a release from before splits were stored: the ids in its tables. Its texts' digests are not known."""
+    # Here, because it costs a web server 40 MB and two threads, and only releases of an older version need it.
+    from pyarrow import parquet
+
     files = {file.name: file.blob for file in release.files.select_related("blob")}
     # The numbers of MCScript's texts begin anew in each release.
     named = csv.DictReader(io.StringIO(files["ids.csv"].read().decode())) if "ids.csv" in files else ()

@@ -141,3 +141,12 @@ def test_whoever_writes_a_table_never_loads_the_library() -> None:
         "assert stream.getvalue().endswith(b'PAR1') and 'pyarrow' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_web_server_that_has_loaded_all_its_pages_has_not_loaded_the_library() -> None:
+    program = (
+        "import sys, django; django.setup(); from django.urls import get_resolver;"
+        "assert get_resolver().url_patterns and 'pyarrow' not in sys.modules"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings.annotate"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
