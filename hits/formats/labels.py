@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 from hits.formats.faults import Faults
 from hits.formats.jsonstream import JsonStream, UnreadableJsonError
 from hits.formats.reading import Row, csv_rows, json_lines, quoted, text_lines, text_pieces
-from hits.quality.intervals import wilson
 
 LABEL = "label"
 _NUMBER = re.compile(r"[0-9]{1,3}")
@@ -47,21 +46,19 @@ def read(stream: BinaryIO, name: str, columns: Sequence[str], *, choices: int, m
     return found
 
 
-def accuracy(said: Mapping[str, int], key: Mapping[str, int]) -> dict[str, float]:
-    """{"accuracy", "low", "high", "n"}: the share of the key's labels that was said, 0 to 1, with its 95 % interval.
-
-    Raises FormatErrors that name each id without a prediction, and each prediction for no id of the key.
+def of_ids(said: Mapping[str, int], ids: Sequence[str]) -> list[int]:
+    """What was said of each id, in their order. Raises FormatErrors that name each id without a prediction, and each
+    prediction for no id of the file.
     """
     faults = Faults()
-    for id in key.keys() - said.keys():
+    known = set(ids)
+    for id in known - said.keys():
         faults.add(None, quoted(id), "has no prediction")
-    for id in said.keys() - key.keys():
+    for id in said.keys() - known:
         faults.add(None, quoted(id), "is no id of this file")
     faults.listed.sort(key=lambda fault: (fault.message, fault.place))
     faults.refuse()
-    right = sum(said[id] == label for id, label in key.items())
-    low, high = wilson(right, len(key))
-    return {"accuracy": right / len(key), "low": low, "high": high, "n": len(key)}
+    return [said[id] for id in ids]
 
 
 def _label(given: object) -> int | None:

@@ -6,7 +6,7 @@ from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.budget_requests import BudgetRequest
 from hits.models.changes import ChangeSet, ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
-from hits.models.files import Blob, Release, ReleasedItem, ReleaseFile, Upload
+from hits.models.files import Blob, EvaluatedSystem, Release, ReleasedItem, ReleaseFile, Upload
 from hits.models.inbox import InboxEntry
 from hits.models.invitations import Guest, Invitation
 from hits.models.jobs import WaitingJob
@@ -51,6 +51,7 @@ __all__ = [
     "ComputationRun",
     "Document",
     "Draft",
+    "EvaluatedSystem",
     "Extension",
     "Grant",
     "Guest",

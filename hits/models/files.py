@@ -219,3 +219,30 @@ class ReleasedItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} in {self.split}"
+
+
+class EvaluatedSystem(models.Model):
+    """What a system scored on one file of a release."""
+
+    class Kind(models.TextChoices):
+        BASELINE = "baseline", "Baseline"
+        PREDICTIONS = "predictions", "Predictions"
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="systems")
+    file = models.CharField(max_length=100, help_text="Which has the right answers.")
+    split = models.CharField(max_length=20)
+    name = models.CharField(max_length=80)
+    kind = models.CharField(max_length=11, choices=Kind.choices)
+    source = models.TextField(blank=True, help_text="Of a baseline: where the method comes from.")
+    seed = models.BigIntegerField(null=True, help_text="Of a baseline.")
+    scores = models.JSONField(help_text="[{measure, division, part, n, value, low, high}]; see hits.quality.scores.")
+    sums = models.BinaryField(help_text="Of the first measure: its two sums of each item, as float32.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["split", "-kind", "pk"]
+        constraints = [models.UniqueConstraint("release", "file", "name", name="evaluated_system_once_a_file")]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.file}"

@@ -6,14 +6,13 @@ F1 of spans, twice the common ones by those of both sides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import bootstrap
 
 RESAMPLES, SWAPS = 1000, 9999
-# Numbers that are held at once while items are drawn again.
+# Numbers that are held at once.
 _AT_ONCE = 4_000_000
 _ROUNDING = 1e-12
 # Numerators and denominators.
@@ -67,21 +66,16 @@ def scores(compared: Compared, seed: int) -> list[Score]:
 
 def _score(sums: Sums, seed: int, measure: str, division: str = "", part: str = "") -> Score:
     n = len(sums[0])
-    value = float(_ratio(*sums))
-    low = high = value
-    if n > 1:
-        drawn = bootstrap(
-            sums,
-            _ratio,
-            paired=True,
-            vectorized=True,
-            method="percentile",
-            n_resamples=RESAMPLES,
-            batch=max(1, _AT_ONCE // n),
-            random_state=np.random.default_rng(seed),
-        )
-        low, high = map(float, drawn.confidence_interval)
-    return Score(measure, division, part, n, value, low, high)
+    told, draw = np.stack(sums, 1), np.random.default_rng(seed)
+    again = [draw.multinomial(n, np.full(n, 1 / n), size) @ told for size in _sizes(RESAMPLES, n)]
+    low, high = np.percentile(_ratio(*np.concatenate(again).T), (2.5, 97.5))
+    return Score(measure, division, part, n, float(_ratio(*told.sum(0))), float(low), float(high))
+
+
+def _sizes(draws: int, n: int) -> Iterator[int]:
+    """In how many parts so many draws of n numbers are held."""
+    size = max(1, _AT_ONCE // n)
+    yield from (min(size, draws - done) for done in range(0, draws, size))
 
 
 def difference(first: Sums, second: Sums, seed: int) -> tuple[float, float]:
@@ -94,18 +88,14 @@ def difference(first: Sums, second: Sums, seed: int) -> tuple[float, float]:
     if len(first[0]) != len(second[0]):
         raise ValueError(f"{len(first[0]):,} items cannot be compared with {len(second[0]):,}")
     ours, theirs = np.stack(first, 1), np.stack(second, 1)
-    moved = theirs - ours
-    draw = np.random.default_rng(seed)
-    as_large, done, observed = 0, 0, _ratio(*first) - _ratio(*second)
-    while done < SWAPS:
-        swapped = draw.integers(0, 2, (min(SWAPS - done, max(1, _AT_ONCE // len(moved))), len(moved))) @ moved
-        by = _ratio(*(ours.sum(0) + swapped).T[..., None]) - _ratio(*(theirs.sum(0) - swapped).T[..., None])
-        as_large += int((abs(by) >= abs(observed) - _ROUNDING).sum())
-        done += len(swapped)
-    return float(observed), (as_large + 1) / (SWAPS + 1)
+    draw, n = np.random.default_rng(seed), len(ours)
+    swapped = np.concatenate([draw.integers(0, 2, (size, n)) @ (theirs - ours) for size in _sizes(SWAPS, n)])
+    observed = float(_ratio(*ours.sum(0)) - _ratio(*theirs.sum(0)))
+    by = _ratio(*(ours.sum(0) + swapped).T) - _ratio(*(theirs.sum(0) - swapped).T)
+    as_large = int((abs(by) >= abs(observed) - _ROUNDING).sum())
+    return observed, (as_large + 1) / (SWAPS + 1)
 
 
-def _ratio(above: np.ndarray, below: np.ndarray, axis: int = -1) -> np.ndarray:
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """0 where nothing is counted."""
-    total = below.sum(axis=axis)
-    return np.divide(above.sum(axis=axis), total, out=np.zeros(np.shape(total)), where=total != 0)
+    return np.divide(above, below, out=np.zeros(np.shape(below)), where=below != 0)

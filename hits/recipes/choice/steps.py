@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from hits.formats import choices
 from hits.formats.tables import Type, write_all, write_jsonl
 from hits.quality.majority import majority_of
+from hits.recipes.choice.scoring import SCORING as SCORING
 from hits.recipes.source import (
     UNUSED,
     Collected,

@@ -1,4 +1,4 @@
-"""The files of a Cosmos QA release, how well people do on its test part (C8), and scoring a model's answers.
+"""The files of a Cosmos QA release, how well people do on its test part (C8).
 
 File names and columns are those of the published data: train.csv, valid.csv and test.jsonl, whose rows have no label.
 Each part comes in the other formats, too. The labels of test lie in test-key.csv; its table in Parquet has the label
@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from hits.formats import cosmos, labels
+from hits.formats import cosmos
 from hits.formats.tables import COSMOS_TYPES, FORMATS, Format, write_all, write_csv
 from hits.quality.majority import majority_of
 from hits.recipes.artefacts import of_tables
-from hits.recipes.keys import reading
+from hits.recipes.cosmos.scoring import KEY_FILE, PUBLISHED
 from hits.recipes.source import Json, JudgedItem
 
-KEY_FILE = "test-key.csv"
-PUBLISHED = {"train": "train", "dev": "valid", "test": "test"}
 HIDDEN = -1
 
 
@@ -82,14 +80,3 @@ class Majorities:
 
 def _texts(data: Json) -> list[tuple[str, str]]:
     return [(each["id"], each["text"]) for each in data["candidates"]]
-
-
-# Models
-
-
-def evaluate(key: BinaryIO, predictions: BinaryIO, *, key_name: str, name: str, max_bytes: int) -> Json:
-    """The accuracy of labels by id, such as a CSV file with the columns id and label; see `hits.formats.labels`."""
-    how: Mapping[str, Any] = {"columns": ("id",), "choices": len(cosmos.ANSWERS), "max_bytes": max_bytes}
-    with reading(key_name):
-        known = labels.read(key, key_name, **how)
-    return labels.accuracy(labels.read(predictions, name, **how), known)

@@ -23,9 +23,10 @@ from hits.formats import by_id, cosmos, generated, stories
 from hits.formats.faults import Fault, FormatErrors
 from hits.recipes.cosmos import splitting
 from hits.recipes.cosmos.charting import prefix_chart
-from hits.recipes.cosmos.releasing import KEY_FILE as KEY_FILE
-from hits.recipes.cosmos.releasing import PUBLISHED, Majorities, artefacts, files_of
-from hits.recipes.cosmos.releasing import evaluate as evaluate
+from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
+from hits.recipes.cosmos.scoring import KEY_FILE as KEY_FILE
+from hits.recipes.cosmos.scoring import PUBLISHED
+from hits.recipes.cosmos.scoring import SCORING as SCORING
 from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.sampling import sample
 from hits.recipes.source import (

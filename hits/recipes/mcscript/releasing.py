@@ -19,14 +19,14 @@ from itertools import chain
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from hits.formats import labels, mcscript
+from hits.formats import mcscript
 from hits.formats.tables import Format, Type, write_all, write_csv
 from hits.quality.human_bound import human_bound, plan
 from hits.recipes.artefacts import of_tables
 from hits.recipes.dealing import Earlier, digest_of
-from hits.recipes.keys import reading
 from hits.recipes.mcscript.asking import ANSWERS, STORY, is_withdrawn, standing_stories, written_questions
 from hits.recipes.mcscript.charting import labels_chart, types_chart
+from hits.recipes.mcscript.scoring import KEY_COLUMNS, KEY_FILE
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
 from hits.recipes.source import (
@@ -56,8 +56,7 @@ COLUMNS: dict[str, Type] = {
     "label": "int64",
 }
 _TABLES: tuple[Format, ...] = ("jsonl", "parquet")
-KEY_FILE, IDS_FILE = "test-key.csv", "ids.csv"
-KEY_COLUMNS = ("id", "question_id", "label")
+IDS_FILE = "ids.csv"
 HIDDEN = -1
 # The note of a text of a scenario that test has alone.
 APART = "apart"
@@ -492,16 +491,6 @@ def _rows(text: ReleasedText) -> Iterator[Mapping[str, Any]]:
         answers = {f"answer{at}": answer for at, answer in enumerate(one.answers)}
         asked = {"question_id": one.number, "question": one.text, "type": one.type, **answers, "label": one.right}
         yield {"id": text.key, "scenario": text.scenario, "text": text.text, **asked}
-
-
-def evaluate(key: BinaryIO, predictions: BinaryIO, *, key_name: str, name: str, max_bytes: int) -> Json:
-    """The accuracy of labels by text and question, such as a CSV file with the key's columns; see
-    `hits.formats.labels`.
-    """
-    how: Mapping[str, Any] = {"columns": KEY_COLUMNS[:-1], "choices": 2, "max_bytes": max_bytes}
-    with reading(key_name):
-        known = labels.read(key, key_name, **how)
-    return labels.accuracy(labels.read(predictions, name, **how), known)
 
 
 def _notes(collected: Collected, found: Split, left_out: Mapping[str, int]) -> Iterator[str]:

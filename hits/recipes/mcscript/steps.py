@@ -18,17 +18,18 @@ from hits.recipes.mcscript.asking import (
     next_items,
     read_documents,
 )
-from hits.recipes.mcscript.releasing import KEY_FILE, build_release, draw_human, evaluate
+from hits.recipes.mcscript.releasing import build_release, draw_human
+from hits.recipes.mcscript.scoring import KEY_FILE, SCORING
 from hits.recipes.mcscript.selecting import COMPUTATIONS, REVIEW, SELECT, draw_review
 from hits.recipes.source import Collected, DrawSource, NextItem
 
 __all__ = [
     "COMPUTATIONS",
     "KEY_FILE",
+    "SCORING",
     "build_release",
     "draw",
     "draws_from",
-    "evaluate",
     "import_notes",
     "mark",
     "next_items",

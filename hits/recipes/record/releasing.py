@@ -18,13 +18,12 @@ from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats import by_id, record
-from hits.formats.reading import kind, quoted
+from hits.formats import record
 from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.dealing import NOTHING, Earlier, digest_of
-from hits.recipes.keys import reading
 from hits.recipes.record.filtering import FILTER, GENERATE, answered
+from hits.recipes.record.scoring import KEY_FILE
 from hits.recipes.record.splitting import (
     CRAWLED,
     DEFAULTS,
@@ -46,7 +45,6 @@ from hits.text.squad import macro
 from hits.text.statistics import split_statistics
 
 FILE_VERSION = "1.0"
-KEY_FILE = "test-key.json"
 # Of the documents of a split that are read at once.
 READ_BYTES = 1 << 16
 _NOT_KEPT = {
@@ -285,36 +283,3 @@ def _spooled(pieces: Iterable[bytes]) -> BinaryIO:
     stream: BinaryIO = TemporaryFile()  # noqa: SIM115
     stream.writelines(pieces)
     return stream
-
-
-# Scoring what a model answered
-
-
-def evaluate(key: BinaryIO, predictions: BinaryIO, *, key_name: str, name: str, max_bytes: int) -> Json:
-    """{"exact_match", "f1" in percent, "n" queries} of `{query id: answer}` against a file in ReCoRD's own layout.
-
-    As ReCoRD's evaluation script computes them (Zhang et al. 2018, section 5.3). Raises KeyRefusedError, and
-    FormatErrors for predictions that cannot be read, with every query without an answer and every answer without one.
-    """
-    with reading(key_name):
-        references = dict(_references(key, max_bytes))
-    given = by_id.read_object(predictions, max_bytes=max_bytes)
-    said = {id: _text(given, id) for id in references}
-    given.refuse("is the id of no query of this file")
-    scores = macro(said, references)
-    return {"exact_match": scores.em, "f1": scores.f1, "n": scores.n}
-
-
-def _references(key: BinaryIO, max_bytes: int) -> Iterator[tuple[str, list[str]]]:
-    for document in record.read(key, max_bytes=max_bytes, default_origin="public"):
-        for query in document.queries:
-            yield query.key, [answer.text for answer in query.answers]
-
-
-def _text(given: by_id.ById, id: str) -> str:
-    said = given.take(id, "answer")
-    if isinstance(said, str):
-        return said
-    if said is not by_id.MISSING:
-        given.faults.add(None, quoted(id), f"its answer must be a text, not {kind(said)}")
-    return ""

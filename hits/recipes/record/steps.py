@@ -17,7 +17,8 @@ from hits.recipes.record.articles import (
     told_of_queries,
 )
 from hits.recipes.record.filtering import FILTERING, GENERATE
-from hits.recipes.record.releasing import KEY_FILE, build_release, evaluate
+from hits.recipes.record.releasing import build_release
+from hits.recipes.record.scoring import KEY_FILE, SCORING
 from hits.recipes.record.splitting import EVAL, HUMAN, REVALIDATE, VALIDATE, kept_item, mark, split
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
@@ -38,13 +39,13 @@ MARKS_WHOLE_PROJECT = True
 __all__ = [
     "COMPUTATIONS",
     "KEY_FILE",
+    "SCORING",
     "MARKS_WHOLE_PROJECT",
     "admit",
     "build_release",
     "check_option",
     "draw",
     "draws_from",
-    "evaluate",
     "mark",
     "next_items",
     "read_documents",

@@ -26,6 +26,7 @@ from hits.quality.aggregation.spans import votes_of
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
+from hits.recipes.spans.scoring import SCORING as SCORING
 from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
 from hits.text.words import is_without_spaces
 

@@ -36,7 +36,7 @@ def queries(project: Project) -> int:
     """All but those that write which items were released: SQLite takes 199 such rows at once."""
     with CaptureQueriesContext(connection) as captured:
         releasing.release(project, None)
-    return sum("INSERT INTO \"hits_releaseditem\"" not in query["sql"] for query in captured)
+    return sum('INSERT INTO "hits_releaseditem"' not in query["sql"] for query in captured)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from hits.formats.faults import FormatErrors
-from hits.formats.labels import accuracy, read
+from hits.formats.labels import of_ids, read
 
 
 def labels(content, name="said.csv", columns=("id",), choices=4):
@@ -63,15 +63,9 @@ def test_what_is_no_table_of_labels_is_refused(content, name, said):
     assert said in "\n".join(faults(content, name))
 
 
-def test_accuracy_is_a_share_with_its_interval():
-    found = accuracy({"a": 1, "b": 0, "c": 2, "d": 3}, {"a": 1, "b": 0, "c": 2, "d": 0})
-    assert (found["accuracy"], found["n"]) == (0.75, 4)
-    assert 0 < found["low"] < 0.75 < found["high"] < 1
-
-
 def test_each_id_without_a_prediction_and_each_unknown_one_is_named():
     with pytest.raises(FormatErrors) as refused:
-        accuracy({"a": 1, "x": 0}, {"a": 1, "b": 0, "c": 2})
+        of_ids({"a": 1, "x": 0}, ["a", "b", "c"])
     assert [str(fault) for fault in refused.value.errors] == [
         "'b': has no prediction", "'c': has no prediction", "'x': is no id of this file",
     ]  # fmt: skip

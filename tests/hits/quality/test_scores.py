@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, bootstrap
 
 from hits.quality.scores import Compared, difference, means, scores
 
@@ -41,6 +41,17 @@ def test_each_part_is_scored_over_its_own_items_and_items_of_no_part_over_all() 
 def test_a_score_of_sums_weighs_items_by_what_they_count() -> None:
     told = scores(Compared({"f1": (np.array([2.0, 0.0, 0.0]), np.array([2.0, 6.0, 0.0]))}), 7)[0]
     assert told.value == 0.25 and told.low <= 0.25 <= told.high
+
+
+def test_the_interval_of_a_score_of_sums_is_that_of_scipy() -> None:
+    draw = np.random.default_rng(3)
+    below = draw.integers(1, 9, 250).astype(float)
+    above = np.floor(below * draw.random(250))
+    told = scores(Compared({"f1": (above, below)}), 7)[0]
+    ratio = lambda one, other, axis=-1: one.sum(axis) / other.sum(axis)  # noqa: E731
+    other = bootstrap((above, below), ratio, paired=True, method="percentile", n_resamples=4000, rng=5)
+    assert told.low == pytest.approx(other.confidence_interval.low, abs=0.006)
+    assert told.high == pytest.approx(other.confidence_interval.high, abs=0.006)
 
 
 def test_where_nothing_counts_the_score_is_zero() -> None:

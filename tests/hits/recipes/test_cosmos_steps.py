@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import pyarrow.parquet
 import pytest
@@ -16,12 +17,12 @@ from hits.quality import known_rules
 from hits.recipes import GivenLabel, JudgedItem, load
 from hits.recipes.cosmos.steps import (
     COMPUTATIONS,
+    SCORING,
     SPLITS,
     admit,
     as_released,
     build_release,
     draw,
-    evaluate,
     next_items,
     question_set,
     read_documents,
@@ -30,6 +31,7 @@ from hits.recipes.cosmos.steps import (
 )
 from hits.recipes.source import Found, Progress, ReleasedItem
 from hits.text.scorers import SCORERS
+from tests.hits.recipes.scored import scored
 
 RECIPE = load("cosmos")
 OPTIONS = RECIPE.options
@@ -464,10 +466,7 @@ def test_predictions_are_scored_against_the_key():
     said = {**key, first: (key[first] + 1) % 4}
     rows = "id,label\n" + "".join(f"{id},{label}\n" for id, label in said.items())
     for name, content in (("said.csv", rows), ("said.json", json.dumps(said))):
-        found = evaluate(
-            io.BytesIO(content_of(release, "test-key.csv")), io.BytesIO(content.encode()),
-            key_name="test-key.csv", name=name, max_bytes=10**6,
-        )  # fmt: skip
+        found = scored(SCORING, partial(content_of, release), content.encode(), name)
         assert (found["accuracy"], found["n"]) == (13 / 14, 14)
 
 

@@ -16,9 +16,10 @@ import pytest
 
 from hits.formats import mcscript, tables
 from hits.recipes.mcscript import releasing
-from hits.recipes.mcscript.steps import COMPUTATIONS, build_release, draw, evaluate
+from hits.recipes.mcscript.steps import COMPUTATIONS, SCORING, build_release, draw
 from hits.recipes.source import Found
 from tests.hits.recipes.mcscript_collection import Collection, answered, asked, five, item, label, reviewed, story_text
+from tests.hits.recipes.scored import scored
 
 SPLITS = ("train", "dev", "test")
 KINDS = ["text", "script", "unknown"]
@@ -155,9 +156,10 @@ def test_predictions_are_scored_against_the_key():
     said = {f"{row['id']}/{row['question_id']}": int(row["label"]) for row in csv_of(release, "test-key.csv")}
     wrong = {**said, "0/0": 1 - said["0/0"]}
     for name, predictions, share in (("said.csv", key, 1.0), ("said.json", json.dumps(wrong).encode(), 0.9)):
-        how = {"key_name": "test-key.csv", "name": name, "max_bytes": 10**6}
-        found = evaluate(io.BytesIO(key), io.BytesIO(predictions), **how)
+        found = scored(SCORING, partial(content, release), predictions, name)
         assert (found["accuracy"], found["n"]) == (share, 10)
+        types = Counter(row["type"] for row in shown(release, "test"))
+        assert found["accuracy text"] * types["text"] + found["accuracy script"] * types["script"] == share * 10
 
 
 def test_what_is_released_is_what_was_selected_without_the_hidden_sentence():

@@ -1,7 +1,6 @@
 """Readers of the published data sets, which know nothing of this project, load its releases."""
 
 import csv
-import io
 import json
 import random
 
@@ -9,9 +8,10 @@ import pytest
 
 from hits.recipes.cosmos import steps as cosmos_steps
 from hits.recipes.mcscript import steps as mcscript_steps
-from hits.recipes.record.releasing import evaluate
+from hits.recipes.record.scoring import SCORING
 from tests.hits.formats import published_readers as readers
 from tests.hits.recipes import test_cosmos_steps, test_mcscript_release
+from tests.hits.recipes.scored import scored
 from tests.hits.recipes.test_record_release import chain, document, file_of, imported, ordered_release
 
 SPLITS = ("train", "dev", "test")
@@ -56,10 +56,10 @@ def test_evaluate_gives_the_em_and_f1_of_an_independent_script(record_folder):
     for seed in range(20):
         dice = random.Random(seed)
         said = {query: dice.choice(pool) for query in queries}
-        with (record_folder / "test-key.json").open("rb") as key:
-            file = io.BytesIO(json.dumps(said).encode())
-            found = evaluate(key, file, key_name="test-key.json", name="said.json", max_bytes=10**6)
-        assert (found["exact_match"], found["f1"]) == pytest.approx(readers.record_scores(record_folder, said))
+        content = lambda name: (record_folder / name).read_bytes()  # noqa: E731
+        found = scored(SCORING, content, json.dumps(said).encode(), "said.json")
+        percent = (100 * found["exact_match"], 100 * found["f1"])
+        assert percent == pytest.approx(readers.record_scores(record_folder, said))
         assert found["n"] == len(queries)
 
 

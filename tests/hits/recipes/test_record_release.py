@@ -1,15 +1,18 @@
 import io
 import json
+from functools import partial
 
 import pyarrow.parquet
 import pytest
 
 from hits.formats.faults import FormatErrors
 from hits.formats.record import read, write
-from hits.recipes.record.releasing import evaluate, release_of
+from hits.recipes.record.releasing import release_of
+from hits.recipes.record.scoring import SCORING
 from hits.recipes.record.splitting import SplitError
 from hits.recipes.record.steps import read_documents
 from hits.recipes.source import ChainItem
+from tests.hits.recipes.scored import scored
 
 TEXT = "Ada Noor met Bo Lind.\n@highlight\nNoor wins"
 
@@ -208,18 +211,15 @@ def ids(content, name):
 
 
 def score(content, predictions):
-    file = io.BytesIO(json.dumps(predictions).encode())
-    return evaluate(
-        io.BytesIO(bytes_of(content, "test-key.json")), file, key_name="test-key.json", name="p.json", max_bytes=10**6
-    )
+    return scored(SCORING, partial(bytes_of, content), json.dumps(predictions).encode(), "p.json")
 
 
 def test_predictions_are_scored_against_the_key():
     content = evaluated()
     said = dict.fromkeys(ids(content, "test-key.json"), "the Bo Lind.")
-    assert score(content, said) == {"exact_match": 100.0, "f1": 100.0, "n": 4}
+    assert score(content, said) == {"exact_match": 1.0, "f1": 1.0, "n": 4}
     said[next(iter(said))] = "Bo"
-    assert score(content, said) == {"exact_match": 75.0, "f1": pytest.approx(100 * (3 + 2 / 3) / 4), "n": 4}
+    assert score(content, said) == {"exact_match": 0.75, "f1": pytest.approx((3 + 2 / 3) / 4), "n": 4}
 
 
 def test_predictions_that_fit_no_key_are_refused_with_every_fault():
