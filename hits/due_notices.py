@@ -114,12 +114,12 @@ def _replies(projects: Sequence[Project]) -> Iterator[Due]:
             yield Due(pk, Kind.REPORT, "inbox", said, reverse("inbox", args=[slugs[pk]]))
 
 
-def failed_release(project: Project, error: Exception) -> Due:
+def failed_release(project: Project, error: Exception, said: str = "A release was not made") -> Due:
     """What a refusal says, members may read; of a fault of ours the log says more."""
     more = str(error) if isinstance(error, Refusal) else "The log of the installation says where it failed."
     key = f"release-{timezone.now():%Y%m%d%H%M%S%f}"
     address = reverse("releases", args=[project.slug])
-    return Due(project.pk, Kind.STUCK, key, "A release was not made", address, more, is_event=True)
+    return Due(project.pk, Kind.STUCK, key, said, address, more, is_event=True)
 
 
 def _of_stage(stage: Stage, kind: Kind, key: str, need: Need, **more: object) -> Due:

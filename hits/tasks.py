@@ -32,7 +32,7 @@ from hits.domain.action_log import acting_from
 from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
 from hits.domain.reconciled import Report
-from hits.flow.data import releasing
+from hits.flow.data import evaluating, releasing
 from hits.flow.payments import asking, auditing, bonuses, compensating, ordering
 from hits.flow.people import blocking, comparing, comparing_texts, granting, messaging, reviewing, screening, testing
 from hits.flow.pipeline import (
@@ -59,6 +59,7 @@ from hits.models import (
     Hit,
     Pool,
     Project,
+    Release,
     SignInTries,
     Stage,
     Upload,
@@ -485,6 +486,24 @@ def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
         raise
     announce()
     return made.number
+
+
+@shared_task(queue=queue.LONG, bind=True)
+def run_baselines(self: Task, release_pk: int, user_pk: int | None) -> int:
+    release = Release.objects.select_related("project").get(pk=release_pk)
+    project = release.project
+    if project.is_archived:
+        return 0
+    try:
+        _refuse_another_beginning(self.request.id)
+        return len(evaluating.baselines(release, _user(user_pk)))
+    except SoftTimeLimitExceeded:
+        remedy = "Run them again when less is under way, or have the operator raise JOB_SECONDS."
+        error: Exception = ReleaseCutOffError(_took_too_long("the baselines", settings.JOB_SECONDS, remedy))
+    except Refusal as refusal:
+        error = refusal
+    noticing.tell(due_notices.failed_release(project, error, f"The baselines of release {release.number} were not run"))
+    return 0
 
 
 def _refuse_another_beginning(job: str | None) -> None:

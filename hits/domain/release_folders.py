@@ -6,6 +6,7 @@ import zipfile
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from hits.domain import evaluated_systems
 from hits.domain.plugins import usable_recipe
 from hits.models import Blob, Project, Release
 
@@ -25,12 +26,14 @@ def paths(release: Release, folder: str, *, keys: bool = True) -> dict[str, Blob
 
 
 def zipped(release: Release, *, keys: bool) -> BinaryIO:
-    """The folder as a zip archive, to be read from its beginning."""
+    """The folder as a zip archive, to be read from its beginning, with the systems that were evaluated so far."""
     made = TemporaryFile()  # noqa: SIM115
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, blob in paths(release, name_of(release), keys=keys).items():
             with archive.open(path, "w", force_zip64=True) as target:
                 target.writelines(blob.read_chunks())
+        if told := evaluated_systems.markdown(release):
+            archive.writestr(f"{name_of(release)}/{evaluated_systems.FILE}", told)
     made.seek(0)
     return made
 

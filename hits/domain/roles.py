@@ -317,6 +317,8 @@ TABLE = (
     ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
     _verb("Withdraw a release", MANAGER, pages="withdraw-release", routes=("POST withdraw-release",)),
+    _verb("Run the baselines of a release", MANAGER, pages="run-baselines", routes=("POST run-baselines",)),
+    _verb("Keep a system's scores with a release", MANAGER, pages="keep-system", routes=("POST keep-system",)),
     _verb("Add a webhook", MANAGER, pages="add-webhook", routes=("POST webhooks",)),
     _verb("Change a webhook, switch it on or off", MANAGER, pages="change-webhook", routes=("PATCH webhook",)),
     _verb("Rotate a webhook's secret", MANAGER, pages="rotate-webhook", routes=("POST rotate-webhook",)),

@@ -193,11 +193,14 @@ def _section(title: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
 def _rows(name: str, values: Mapping[str, Any]) -> list[str]:
     if not values:
         return []
-    cells = [
-        f"| {_cell(key)} | {_cell(f'{value:,}' if isinstance(value, int) else value)} |"
-        for key, value in values.items()
-    ]
-    return [f"| {name} | |", "|---|---|", *cells]
+    rows = [(key, f"{value:,}" if isinstance(value, int) else value) for key, value in values.items()]
+    return table_lines((name, ""), rows)
+
+
+def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table as Markdown."""
+    lines = [f"| {' | '.join(map(_cell, row))} |" for row in (head, *rows)]
+    return [lines[0], f"|{'---|' * len(head)}", *lines[1:]]
 
 
 def _loading(tables: Tables) -> list[str]:

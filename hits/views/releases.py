@@ -10,7 +10,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.domain import release_folders
+from hits.domain import evaluated_systems, release_folders
 from hits.domain.release_cards import TEXTS, ReleaseCardError, stated
 from hits.flow.data import evaluating, releasing, withdrawing
 from hits.flow.setup import release_cards
@@ -18,6 +18,7 @@ from hits.formats.faults import FormatErrors
 from hits.formats.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.quality.aggregation.methods import METHODS
+from hits.templatetags.figures import minus
 from hits.views import jobs, navigation
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -213,19 +214,52 @@ def release(request: HttpRequest, project: Project, number: int) -> HttpResponse
 @for_project(VERB)
 def evaluate(request: LeadRequest, project: Project, number: int) -> HttpResponse:
     """Scores predictions against the key of test; keeps nothing."""
+    return _evaluated(request, project, number, "")
+
+
+@for_project(VERB)
+def keep_system(request: LeadRequest, project: Project, number: int) -> HttpResponse:
+    """Scores predictions, and keeps the scores with the release."""
+    name = request.POST.get("name", "").strip()
+    if not name:
+        messages.error(request, "Name the system whose scores are kept.")
+        row = get_object_or_404(project.releases.select_related("created_by"), number=number)
+        return _release_page(request, row, status=400)
+    return _evaluated(request, project, number, name)
+
+
+@for_project(VERB)
+def run_baselines(request: LeadRequest, project: Project, number: int) -> HttpResponse:
+    row = get_object_or_404(project.releases, number=number)
+    try:
+        evaluating.refuse_without_key(row)
+    except evaluating.EvaluationRefusedError as error:
+        messages.error(request, str(error))
+    else:
+        said = "The baselines are being run. Their scores appear here, for a large release after some minutes."
+        jobs.start(request, tasks.run_baselines, row.pk, request.user.pk, said=said)
+    return redirect("release", project.slug, number)
+
+
+def _evaluated(request: LeadRequest, project: Project, number: int, name: str) -> HttpResponse:
     row = get_object_or_404(project.releases.select_related("created_by"), number=number)
     file = request.FILES.get("predictions")
     if file is None:
         messages.error(request, "Choose a file of predictions.")
         return _release_page(request, row, status=400)
+    asked = request.POST.get("file", "")
     try:
-        scored = evaluating.evaluate(row, cast(BinaryIO, file), file.name or "")
+        scored = evaluating.evaluate(row, cast(BinaryIO, file), file.name or "", asked, keep_as=name, user=request.user)
     except evaluating.EvaluationRefusedError as error:
         messages.error(request, str(error))
         return _release_page(request, row, status=400)
     except FormatErrors as error:
         return _release_page(request, row, status=400, faults=error)
-    return _release_page(request, row, scored=scored)
+    for score in scored["scores"]:
+        score["title"] = evaluated_systems.MEASURES.get(score["measure"], score["measure"])
+    for one in scored["differences"]:
+        one["points"] = minus(f"{100 * one['difference']:+.1f}")
+    return _release_page(request, row, scored=scored, kept_as=name)
 
 
 @for_project(VERB)
@@ -253,6 +287,8 @@ def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **mo
     withdrawn = {"reason": row.withdrawn_reason, "successor": row.successor and row.successor.number}
     context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
     key = release_folders.key_of(project)
+    scoring = evaluating.scoring_of(project)
+    context |= {"systems": evaluated_systems.tables(row), "compared_files": list(scoring.splits) if scoring else []}
     context["key_file"] = next((file for file in files if file.name == key), None)
     return render(request, "releases/detail.html", context, status=status)
 

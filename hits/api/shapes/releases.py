@@ -11,8 +11,9 @@ from rest_framework.reverse import reverse
 from hits.api.shapes.base import Shape, UsernameField
 from hits.domain import release_folders
 from hits.domain.release_cards import LONGEST, TEXTS
+from hits.flow.data.evaluating import LONGEST_NAME
 from hits.formats.licences import LICENCES, OWN
-from hits.models import Release
+from hits.models import EvaluatedSystem, Release
 
 
 class ReleaseCardShape(Shape):
@@ -117,8 +118,30 @@ class ReleaseFileShape(Shape):
         )
 
 
+class ScoreShape(Shape):
+    measure = serializers.CharField()
+    division = serializers.CharField(help_text="Such as `type of question`; empty: over all items.")
+    part = serializers.CharField()
+    n = serializers.IntegerField(help_text="Items.")
+    value = serializers.FloatField(help_text="0 to 1.")
+    low = serializers.FloatField(help_text="Of the 95 % interval of a bootstrap over items.")
+    high = serializers.FloatField()
+
+
+class SystemShape(Shape):
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(EvaluatedSystem.Kind.choices)
+    file = serializers.CharField()
+    split = serializers.CharField()
+    source = serializers.CharField(help_text="Of a baseline: where the method comes from.")
+    seed = serializers.IntegerField(allow_null=True)
+    scores = ScoreShape(many=True)
+    created_at = serializers.DateTimeField()
+
+
 class ReleaseDetailShape(ReleaseShape):
     manifest = serializers.DictField()
+    systems = SystemShape(many=True, help_text="Which were evaluated on it.")
     files = serializers.SerializerMethodField()
 
     @extend_schema_field(ReleaseFileShape(many=True))
@@ -134,8 +157,20 @@ class NewPredictions(Shape):
     )
 
 
+class NewSystem(NewPredictions):
+    name = serializers.CharField(max_length=LONGEST_NAME, help_text="Of the system.")
+
+
+class DifferenceShape(Shape):
+    """Of the first measure, from another system on the same file."""
+
+    name = serializers.CharField(help_text="Of the other system.")
+    difference = serializers.FloatField(help_text="This system's score less the other's, -1 to 1.")
+    p = serializers.FloatField(help_text="Of a two-sided paired randomisation test.")
+
+
 class EvaluationShape(Shape):
-    """`exact_match` and `f1` for ReCoRD, `accuracy` with its interval for the others."""
+    """`scores` has all; `exact_match` and `f1` for ReCoRD and `accuracy` for the others repeat those over all items."""
 
     release = serializers.IntegerField()
     file = serializers.CharField()
@@ -145,3 +180,5 @@ class EvaluationShape(Shape):
     accuracy = serializers.FloatField(required=False, help_text="0 to 1.")
     low = serializers.FloatField(required=False, help_text="Of the 95 % interval of the accuracy.")
     high = serializers.FloatField(required=False)
+    scores = ScoreShape(many=True)
+    differences = DifferenceShape(many=True, help_text="From each system that is kept with the release for this file.")

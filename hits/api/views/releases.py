@@ -190,14 +190,46 @@ class Evaluation(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, number: int, **address: str) -> Response:
-        given = shapes.NewPredictions(data=request.data)
+        return self._scored(shapes.NewPredictions(data=request.data), number)
+
+    def _scored(self, given: shapes.NewPredictions, number: int) -> Response:
         given.is_valid(raise_exception=True)
         row = get_object_or_404(self.project.releases.select_related("project"), number=number)
-        file = given.validated_data["predictions"]
-        found = evaluating.evaluate(row, file.file, file.name, given.validated_data["file"])
+        about = given.validated_data
+        file, name = about["predictions"], about.get("name", "")
+        found = evaluating.evaluate(row, file.file, file.name, about["file"], keep_as=name, user=self.user)
         return Response(shapes.EvaluationShape(found).data)
 
     def refuse_large_body(self, length: int) -> None:
         # A form larger than any file that is taken need not reach the disk.
         if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
             raise RequestDataTooBig(f"At most {settings.MAX_IMPORT_BYTES:,} bytes are taken at once.")
+
+
+class KeptSystem(Evaluation):
+    @operation(
+        "releases_keep_system",
+        "Score a file of predictions, and keep the scores with the release in place of earlier ones of that name",
+        tag=TAG,
+        takes={"multipart/form-data": shapes.NewSystem},
+        answer=shapes.EvaluationShape,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, number: int, **address: str) -> Response:
+        return self._scored(shapes.NewSystem(data=request.data), number)
+
+
+class Baselines(ProjectView):
+    @operation(
+        "releases_run_baselines",
+        "Run the simple systems of the recipe, whose scores are kept with the release; takes up to some minutes",
+        tag=TAG,
+        code=202,
+        answer=Started,
+        refuses=[404, 409, 503],
+    )
+    def post(self, request: Request, number: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.releases.select_related("project"), number=number)
+        evaluating.refuse_without_key(row)
+        queue.start(tasks.run_baselines, row.pk, self.user.pk)
+        return started("The baselines are being run.", self.address("release", number))

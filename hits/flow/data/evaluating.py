@@ -94,12 +94,15 @@ def baselines(release: Release, user: User | None, seed: int | None = None) -> l
     """
     scoring = _scoring(release)
     seed = release.project.seed if seed is None else seed
+    # All of it is computed before anything is written: some systems take minutes.
     made = [
         (system, file, compared)
         for file, rows, parts in _asked(release, scoring)
         for system in scoring.systems()
         for compared in [_compared(release, scoring, rows, _answers(system, parts, seed))]
     ]
+    if not made:
+        raise EvaluationRefusedError(f"Release {release.number} has too few items for baselines. Nothing was scored.")
     with transaction.atomic():
         kind = EvaluatedSystem.Kind.BASELINE
         release.systems.filter(kind=kind).delete()
@@ -116,12 +119,14 @@ Parts = Sequence[tuple[Sequence[Any], Sequence[Any]]]
 
 def _asked(release: Release, scoring: Scoring) -> Iterator[tuple[str, list[Any], Parts]]:
     """(file, its rows, [(rows to learn from, rows that are asked)])."""
-    train = _rows(release, scoring, scoring.file_of("train"))
-    asked = [file for file, split in scoring.splits.items() if split != "train"]
+    empty = {split for split, count in release.manifest.get("counts", {}).items() if not count}
+    read = {file: split for file, split in scoring.splits.items() if split not in empty}
+    train = _rows(release, scoring, scoring.file_of("train")) if "train" in read.values() else []
+    asked = [file for file, split in read.items() if split != "train"]
     for file in asked:
-        if rows := _rows(release, scoring, file):
-            yield file, rows, [(train, rows)]
-    if not asked and len(train) >= scoring.folds:
+        rows = _rows(release, scoring, file)
+        yield file, rows, [(train, rows)]
+    if not asked and scoring.folds and len(train) >= scoring.folds:
         yield scoring.file_of("train"), *_folds(train, scoring.folds)
 
 
@@ -182,6 +187,11 @@ def _flat(found: Sequence[Score]) -> dict[str, float]:
         one = overall["accuracy"]
         return {"accuracy": one.value, "low": one.low, "high": one.high}
     return {name: 100 * overall[name].value for name in ("exact_match", "f1") if name in overall}
+
+
+def refuse_without_key(release: Release) -> None:
+    """Raises EvaluationRefusedError where releases of the recipe have nothing that models are compared with."""
+    _scoring(release)
 
 
 def _scoring(release: Release) -> Scoring:

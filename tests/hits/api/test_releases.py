@@ -107,8 +107,33 @@ def predictions(said: object) -> dict[str, object]:
 def test_predictions_are_scored_against_the_key_of_a_release(api: APIClient, stage: Stage) -> None:
     factories.release(stage.project, files={"test-key.json": json.dumps(KEY).encode(), "train.json": b"{}"})
     answer = api.post(f"{RELEASES}1/evaluate/", predictions({"q1": "the ada"}), format="multipart")
-    assert answer.json() == {"release": 1, "file": "test-key.json", "n": 1, "exact_match": 100.0, "f1": 100.0}
+    told = answer.json()
+    scores = [(one["measure"], one["value"], one["low"], one["high"]) for one in told.pop("scores")]
+    assert scores == [("exact_match", 1, 1, 1), ("f1", 1, 1, 1)]
+    assert told == {
+        "release": 1, "file": "test-key.json", "n": 1, "exact_match": 100.0, "f1": 100.0, "differences": [],
+    }  # fmt: skip
     refused(api.post(f"{RELEASES}1/evaluate/", predictions({"q2": "Ada"}), format="multipart"), 400, "file_refused")
+
+
+def test_a_system_is_kept_with_the_release_by_its_name(api: APIClient, stage: Stage) -> None:
+    factories.release(stage.project, files={"test-key.json": json.dumps(KEY).encode(), "train.json": b"{}"})
+    for said, name in (("the ada", "Good"), ("Bo", "Bad"), ("Ada", "Good")):
+        given = predictions({"q1": said}) | {"name": name}
+        told = api.post(f"{RELEASES}1/systems/", given, format="multipart").json()
+    assert told["differences"] == [{"name": "Bad", "difference": 1.0, "p": 1.0}]
+    systems = api.get(f"{RELEASES}1/").json()["systems"]
+    assert [(one["name"], one["kind"], one["scores"][0]["value"]) for one in systems] == [
+        ("Good", "predictions", 1.0),
+        ("Bad", "predictions", 0.0),
+    ]
+    refused(api.post(f"{RELEASES}1/systems/", predictions({"q1": "Ada"}), format="multipart"), 400, "invalid")
+
+
+def test_baselines_are_refused_where_nothing_is_compared_with(api: APIClient, stage: Stage) -> None:
+    factories.release(stage.project)
+    Project.objects.filter(pk=stage.project_id).update(recipe="form")
+    refused(api.post(f"{RELEASES}1/baselines/"), 409, "nothing_to_compare")
 
 
 def test_a_release_without_that_key_says_which_files_it_has(api: APIClient, stage: Stage) -> None:

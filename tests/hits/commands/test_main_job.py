@@ -154,15 +154,17 @@ def test_predictions_are_scored_against_a_file_of_a_release(run: Run, answered: 
     released = json.loads((tmp_path / "out" / "train.json").read_text())["data"]
     said = tmp_path / "said.json"
     said.write_text(json.dumps({query["id"]: "the Linden" for one in released for query in one["qas"]}))
-    assert run("evaluate", "river", said, "--file", "train.json").splitlines() == [
-        "release: 1", "file: train.json", "exact_match: 100.0", "f1: 100.0", "n: 2",
+    assert run("evaluate", "river", said, "--file", "train.json", "--keep", "Linden").splitlines() == [
+        "release: 1", "file: train.json", "n: 2", "exact_match: 100.0", "f1: 100.0",
+        "exact_match (2): 100.0 % (100.0 to 100.0)", "f1 (2): 100.0 % (100.0 to 100.0)",
     ]  # fmt: skip
+    assert "0.0 points from Linden, p = 1.0000" in run("evaluate", "river", said, "--file", "train.json")
     with pytest.raises(CommandError, match="Nothing can be compared with test-key.json: the file holds no example"):
         run("evaluate", "river", said)
     said.write_text('{"q": "Linden"}')
     with pytest.raises(CommandError, match="is the id of no query of this file"):
         run("evaluate", "river", said, "--file", "train.json")
-    with pytest.raises(CommandError, match="Release 1 has no file dev.xml. It has README.md, croissant.json, dev.json"):
+    with pytest.raises(CommandError, match="Nothing is compared with dev.xml. Name one of test-key.json, dev.json"):
         run("evaluate", "river", said, "--file", "dev.xml")
     with pytest.raises(CommandError, match="River has no release 7"):
         run("evaluate", "river", said, "--release", 7)

@@ -201,10 +201,17 @@ def test_the_page_of_a_release_scores_predictions_and_names_their_faults(client:
         return reply.status_code, reply.content.decode()
 
     status, page = scored(b'{"q1": "ada"}')
-    assert status == 200 and "100.00 %" in page
+    assert status == 200 and "100.0 %" in page and "Nothing of it is kept" in page
     status, page = scored(b'{"q2": "ada"}')
     assert status == 400 and "is the id of no query of this file" in page and "has no answer" in page
     assert client.post(address).status_code == 400
+    keep = reverse("keep-system", args=[project.slug, 1])
+    given = {"predictions": SimpleUploadedFile("said.json", b'{"q1": "Bo"}'), "file": "test-key.json"}
+    assert client.post(keep, given).status_code == 400
+    given["predictions"].seek(0)
+    assert "Kept as Always Bo" in client.post(keep, given | {"name": "Always Bo"}).content.decode()
+    page = scored(b'{"q1": "Ada"}')[1]
+    assert '<td data-label="System">Always Bo</td>' in page and "+100.0 points from Always Bo" in page
 
 
 def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alice: Any) -> None:

@@ -1,0 +1,121 @@
+"""Baselines of a release and systems that are evaluated on it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from hits.domain import release_folders
+from hits.flow.data import evaluating
+from hits.flow.data.evaluating import EvaluationRefusedError
+from hits.models import Action, EvaluatedSystem, Project, Release
+from hits.text.systems import System
+from tests.hits import factories as make
+
+pytestmark = pytest.mark.django_db
+TREES, BOATS = "an oak or an elm by the gate", "a boat or a raft on the lake"
+
+
+def of_labels(items: int) -> Release:
+    """Two kinds of texts; which of them it is, the label says."""
+    project = make.project(recipe="choice", seed=5)
+    rows = [
+        {"id": f"i{at}", "text": f"{TREES if at % 2 else BOATS} {at}", "question": "Which?", "majority": [str(at % 2)]}
+        for at in range(items)
+    ]
+    tie = {"id": "tie", "text": "Neither.", "question": "Which?", "majority": []}
+    lines = "".join(json.dumps(row) + "\n" for row in (*rows, tie))
+    manifest = {"counts": {"items": items + 1}}
+    release: Release = make.release(project, files={"items.jsonl": lines.encode()}, manifest=manifest)
+    return release
+
+
+def overall(row: EvaluatedSystem) -> float:
+    return float(row.scores[0]["value"])
+
+
+def test_a_release_of_train_alone_is_asked_about_in_parts_that_were_not_learned(lead: Any) -> None:
+    release = of_labels(40)
+    rows = {row.name: row for row in evaluating.baselines(release, lead)}
+    majority, learned = rows.pop("Majority label"), *rows.values()
+    assert overall(majority) <= 0.5 and overall(learned[0]) > 0.9
+    assert {(row.split, row.seed, row.kind, row.scores[0]["n"]) for row in (majority, *learned)} == {
+        ("train", 5, "baseline", 40)
+    }
+    assert Action.objects.get().verb == "ran the baselines"
+
+
+def test_no_system_sees_the_answers_that_it_is_asked_for(lead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, seen = of_labels(20), []
+
+    def predict(learned: Any, asked: Any, seed: int) -> list[str]:
+        assert not {row.id for row in learned} & {row.id for row in asked}
+        seen.extend(row.right for row in asked)
+        return ["0"] * len(asked)
+
+    found = evaluating.scoring_of(release.project)
+    system = System("zero", "Always 0", "ours", predict)
+    monkeypatch.setattr(type(found), "systems", property(lambda self: lambda: [system]), raising=False)
+    (row,) = evaluating.baselines(release, lead)
+    assert seen == [None] * 20 and overall(row) == 0.5
+
+
+def test_baselines_that_are_run_again_take_the_place_of_the_earlier_ones(lead: Any) -> None:
+    release = of_labels(20)
+    predictions = json.dumps({f"i{at}": str(at % 2) for at in range(20)}).encode()
+    evaluating.evaluate(release, io.BytesIO(predictions), "said.json", keep_as="Ours", user=lead)
+    first = [(row.name, row.scores) for row in evaluating.baselines(release, lead)]
+    again = [(row.name, row.scores) for row in evaluating.baselines(release, lead)]
+    assert first == again
+    assert release.systems.count() == 1 + len(first) and release.systems.filter(kind="predictions").count() == 1
+
+
+def test_a_system_is_compared_with_those_that_are_kept(lead: Any) -> None:
+    release = of_labels(40)
+    evaluating.baselines(release, lead)
+    predictions = json.dumps({f"i{at}": str(at % 2) for at in range(40)}).encode()
+    told = evaluating.evaluate(release, io.BytesIO(predictions), "said.json")
+    by_name = {one["name"]: one for one in told["differences"]}
+    assert told["accuracy"] == 1.0 and by_name["Majority label"]["p"] < 0.01
+    assert not release.systems.filter(kind="predictions").exists()
+
+
+def test_the_archive_has_the_table_of_systems_and_the_release_stays_as_it_is(lead: Any) -> None:
+    release = of_labels(20)
+    digest = release.digest
+    evaluating.baselines(release, lead)
+    with zipfile.ZipFile(release_folders.zipped(release, keys=False)) as archive:
+        told = archive.read(f"{release_folders.name_of(release)}/evaluations.md").decode()
+    assert "| Majority label | Baseline |" in told and "Accuracy (20)" in told
+    assert Release.objects.get().digest == digest
+
+
+def test_too_few_items_give_no_baselines(lead: Any) -> None:
+    with pytest.raises(EvaluationRefusedError, match="too few items"):
+        evaluating.baselines(of_labels(3), lead)
+
+
+def test_kinds_of_reasoning_that_a_stage_labelled_are_scored_apart(lead: Any) -> None:
+    project: Project = make.project(recipe="record", owner=lead)
+    stage = make.stage(project, key="reasoning", protocol="labelling", settings={"labels": LABELS})
+    text = {"text": "Ada met Bo.", "entities": [{"start": 0, "end": 2}, {"start": 8, "end": 9}]}
+    asked = [
+        {"id": id, "query": "@placeholder left.", "answers": [{"start": 0, "end": 2, "text": "Ada"}]}
+        for id in ("q1", "q2", "q3")
+    ]
+    data = {"version": "1.0", "data": [{"id": "d1", "source": "Ours", "passage": text, "qas": asked}]}
+    release = make.release(project, files={"dev.json": json.dumps(data).encode()})
+    for key, kind in (("q1", "para"), ("q2", "sense")):
+        item = make.item(stage, key=key, state="kept")
+        make.label(make.assignment(make.hit(item)), unit="label", value=kind)
+    said = json.dumps({"q1": "Ada", "q2": "Bo", "q3": "Ada"}).encode()
+    told = evaluating.evaluate(release, io.BytesIO(said), "said.json", "dev.json")
+    parts = {one["part"]: (one["n"], one["value"]) for one in told["scores"] if one["measure"] == "exact_match"}
+    assert parts == {"": (3, 2 / 3), "Paraphrasing": (1, 1.0), "Commonsense": (1, 0.0)}
+
+
+LABELS = [{"id": "para", "text": "Paraphrasing"}, {"id": "sense", "text": "Commonsense"}]
