@@ -3,9 +3,10 @@
 Starts a whole stack on free ports, or on WEB_PORT, MARKETPLACE_PORT and BROKER_PORT, in the folder `demo-<recipe>`
 of DATA_DIR (data/ by default), in place of an earlier one, and with DATABASE_URL and REDIS_URL where they are set.
 It imports and publishes INPUT (for ReCoRD also a folder of articles), lets a simulated crowd work through the
-marketplace's site, waits until beat and worker have led every item to its end, releases twice, and checks the
-outcome from the marketplace's own records. Exit status 0 only when every check holds; then it says where the
-release lies and how to look at the project. What belongs to one recipe stands in `ops.demo_<recipe>`.
+marketplace's site, waits until beat and worker have led every item to its end, has a sample answered once more for
+the human score, releases twice, checks the outcome from the marketplace's own records, and runs the baselines. Exit
+status 0 only when every check holds; then it says where the release lies and how to look at the project. What belongs
+to one recipe stands in `ops.demo_<recipe>`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from ops import demo_checks
+from ops import demo_checks, demo_crowd
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError
 
@@ -55,6 +56,10 @@ def main() -> int:
         with Stack(folder, ports, settings=settings) as stack:
             found = recipe.demonstrate(stack, file, options.seed, options.seconds)
             tell_outcome(recipe, found)
+            demo_crowd.baselines(stack, found.started["slug"])
+            shutil.move(found.releases[-1].folder, folder / "release")
+            for key in folder.glob(f"{found.releases[-1].folder.name}-*"):
+                shutil.move(key, folder / key.name.replace(found.releases[-1].folder.name, "release"))
         print(f"Done in {time.monotonic() - began:.0f} seconds.", flush=True)
         print(whereabouts(folder, found.started["slug"], os.environ), flush=True)
         status = 0
@@ -86,7 +91,7 @@ def _new_folder(folder: Path) -> Path:
 
 def whereabouts(folder: Path, slug: str, environment: Mapping[str, str]) -> str:
     """Where the release lies, and where the project is in the folder's own database, how to look at it."""
-    said = f"The release lies in {folder / 'release-1'}."
+    said = f"The release lies in {folder / 'release'}."
     if any(map(environment.get, DATABASES)):
         return said
     ports = [f"{name}={shlex.quote(environment[name])}" for name in PORTS if environment.get(name)]
@@ -127,9 +132,9 @@ def _put_away(folder: Path, keep: Path | None, status: int) -> None:
         print(f"Logs and databases are kept in {folder}", file=sys.stderr)
         return
     if keep and not status:
-        shutil.copytree(folder / "release-1", keep / "release")
-        for key in folder.glob("release-1-*"):
-            shutil.copy(key, keep / key.name.replace("release-1", "release"))
+        shutil.copytree(folder / "release", keep / "release")
+        for key in folder.glob("release-test-key.*"):
+            shutil.copy(key, keep)
         shutil.copytree(folder / "logs", keep / "logs")
         print(f"Release and logs: {keep}")
     if status:

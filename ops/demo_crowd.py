@@ -103,5 +103,10 @@ def release(stack: Stack, project: int, name: str) -> demo_checks.Release:
     return demo_checks.Release(step(stack, "release", project, folder), folder)
 
 
+def baselines(stack: Stack, slug: str) -> None:
+    """Print the table of the recipe's simple systems on the newest release."""
+    print(stack.manage("baselines", slug, seconds=LONGEST_STEP), flush=True)
+
+
 def _log(stack: Stack) -> Path:
     return stack.data_dir / "logs" / "crowd.log"

@@ -469,6 +469,32 @@ class QuoteShape(TypedDict):
     confirmation: str
 
 
+class SystemScoreShape(TypedDict):
+    measure: str
+    # Such as `type of question`; empty: over all items.
+    division: str
+    part: str
+    # Items.
+    n: int
+    # 0 to 1.
+    value: float
+    # Of the 95 % interval of a bootstrap over items.
+    low: float
+    high: float
+
+
+class SystemShape(TypedDict):
+    name: str
+    kind: str
+    file: str
+    split: str
+    # Of a baseline: where the method comes from.
+    source: str
+    seed: int | None
+    scores: list[SystemScoreShape]
+    created_at: str
+
+
 class ReleaseFileShape(TypedDict):
     name: str
     bytes: int
@@ -491,6 +517,8 @@ class ReleaseDetailShape(TypedDict):
     # The number of the release to use instead.
     successor: NotRequired[int | None]
     manifest: dict[str, Any]
+    # Which were evaluated on it.
+    systems: list[SystemShape]
     files: list[ReleaseFileShape]
 
 

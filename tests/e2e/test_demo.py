@@ -55,6 +55,6 @@ def test_the_readmes_own_demonstration_holds_while_every_core_is_busy(tmp_path: 
     assert re.search(r"^[1-9]\d* items published for \$\d", done.stdout, re.MULTILINE)
     assert "$0.00 reserved" in done.stdout
     kept = tmp_path / "demo-record"
-    assert f"The release lies in {kept / 'release-1'}." in done.stdout
-    assert (kept / "release-1" / "manifest.json").exists()
+    assert f"The release lies in {kept / 'release'}." in done.stdout
+    assert (kept / "release" / "manifest.json").exists()
     assert f"DATA_DIR={kept} make run" in done.stdout

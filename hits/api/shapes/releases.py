@@ -118,7 +118,7 @@ class ReleaseFileShape(Shape):
         )
 
 
-class ScoreShape(Shape):
+class SystemScoreShape(Shape):
     measure = serializers.CharField()
     division = serializers.CharField(help_text="Such as `type of question`; empty: over all items.")
     part = serializers.CharField()
@@ -135,7 +135,7 @@ class SystemShape(Shape):
     split = serializers.CharField()
     source = serializers.CharField(help_text="Of a baseline: where the method comes from.")
     seed = serializers.IntegerField(allow_null=True)
-    scores = ScoreShape(many=True)
+    scores = SystemScoreShape(many=True)
     created_at = serializers.DateTimeField()
 
 
@@ -161,7 +161,7 @@ class NewSystem(NewPredictions):
     name = serializers.CharField(max_length=LONGEST_NAME, help_text="Of the system.")
 
 
-class DifferenceShape(Shape):
+class SystemDifferenceShape(Shape):
     """Of the first measure, from another system on the same file."""
 
     name = serializers.CharField(help_text="Of the other system.")
@@ -180,5 +180,5 @@ class EvaluationShape(Shape):
     accuracy = serializers.FloatField(required=False, help_text="0 to 1.")
     low = serializers.FloatField(required=False, help_text="Of the 95 % interval of the accuracy.")
     high = serializers.FloatField(required=False)
-    scores = ScoreShape(many=True)
-    differences = DifferenceShape(many=True, help_text="From each system that is kept with the release for this file.")
+    scores = SystemScoreShape(many=True)
+    differences = SystemDifferenceShape(many=True, help_text="From each system that is kept with the release for this file.")

@@ -41,10 +41,10 @@ def test_the_kinds_of_workers_are_read_from_the_crowds_table() -> None:
 
 def test_the_last_words_name_the_folder_and_the_ports_that_were_chosen() -> None:
     said = demo.whereabouts(Path("/data/my demo"), "demonstration-7", {"WEB_PORT": "8470", "BROKER_PORT": ""})
-    assert "The release lies in /data/my demo/release-1." in said
+    assert "The release lies in /data/my demo/release." in said
     assert "WEB_PORT=8470 DATA_DIR='/data/my demo' make run, and open /projects/demonstration-7/" in said
 
 
 def test_where_the_project_is_in_another_database_no_folder_opens_it() -> None:
     said = demo.whereabouts(Path("/data/demo"), "demonstration-7", {"DATABASE_URL": "postgres://host/annotate"})
-    assert said == "The release lies in /data/demo/release-1."
+    assert said == "The release lies in /data/demo/release."
