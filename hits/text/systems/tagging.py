@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +15,9 @@ from hits.text.token_tags import OUTSIDE, Span, flat, tagged, tokens, untagged
 
 # Strength of the L1 and L2 penalties, and the steps of L-BFGS: usual ones for names in news.
 L1, L2, STEPS = 0.1, 0.1, 50
+# A million tokens take about 250 MB. Learning takes 50 to 100 seconds for so many tokens times tags; a label has two tags.
+MOST_TOKENS = 1_000_000
+MOST_TOKENS_TIMES_TAGS = 10_000_000
 SUFFIXES = (2, 3)
 AROUND = (-2, -1, 1, 2)
 EDGE = "|"
@@ -69,13 +73,29 @@ def _around(low: Sequence[str], shapes: Sequence[str], at: int) -> Iterator[str]
             yield f"{step}s {shapes[at + step]}"
 
 
+def _drawn(learned: Sequence[Tagged], seed: int) -> list[Tagged]:
+    """Texts in a random order, as many as are learned from within the limits, and one at least."""
+    labels = {label for row in learned for _, _, label in row.right or ()}
+    most = min(MOST_TOKENS, MOST_TOKENS_TIMES_TAGS // (1 + 2 * len(labels)))
+    drawn: list[Tagged] = []
+    count = 0
+    for row in random.Random(f"crf {seed}").sample(learned, len(learned)):
+        count += len(tokens(row.text))
+        if drawn and count > most:
+            break
+        drawn.append(row)
+    return drawn
+
+
 def _crf(learned: Sequence[Tagged], asked: Sequence[Tagged], seed: int) -> Sequence[tuple[Span, ...]]:
     """A whole text is one sequence, as a span may go on in the next sentence. No spans where none is learned."""
-    if not any(row.right and tokens(row.text) for row in learned):
+    drawn = _drawn(learned, seed)
+    # CRFsuite ends the process where it has no token to learn from.
+    if all(tag == OUTSIDE for row in drawn for tag in _tags(row)):
         return [() for _ in asked]
     model = CRF(algorithm="lbfgs", c1=L1, c2=L2, max_iterations=STEPS)
     # Made row by row: the patterns of all texts as words would take several times what they take as numbers.
-    model.fit(map(_patterns, learned), map(_tags, learned))
+    model.fit(map(_patterns, drawn), map(_tags, drawn))
     return [untagged(tokens(row.text), model.predict_single(_patterns(row))) for row in asked]
 
 
