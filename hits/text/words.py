@@ -79,6 +79,11 @@ def units(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _UNIT.finditer(text.translate(_SAME))]
 
 
+def unit_words(text: str) -> list[str]:
+    """What `units` finds, in lower case and composed form: `words`, but for scripts that are written without spaces."""
+    return [_folded(text[start:end]) for start, end in units(text)]
+
+
 def is_without_spaces(text: str) -> bool:
     """Whether a text holds characters of scripts that are written without spaces between words."""
     return _ALONE.search(text) is not None

@@ -28,6 +28,7 @@ from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.spans.scoring import SCORING as SCORING
 from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
+from hits.text.token_tags import flat
 from hits.text.words import is_without_spaces
 
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
@@ -228,7 +229,7 @@ def _rows(collected: Collected, figures: _Figures, conll_file: BinaryIO) -> Iter
         figures.differing += len(set(map(frozenset, answers))) > 1
         figures.decided_by[decided_by] += 1
         figures.spans.update(label for _, _, label in spans)
-        figures.flattened += len(spans) - len(conll.flat(spans))
+        figures.flattened += len(spans) - len(flat(spans))
         text = item.document["text"]
         conll_file.write("".join(conll.lines(text, spans, collected.options["language"])).encode())
         yield {

@@ -18,6 +18,7 @@ from hits.recipes.source import GivenLabel, JudgedItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.spans.steps import build_release, next_items, read_documents
+from hits.text.token_tags import tokens
 from tests.hits import factories as make
 
 RECIPE = recipes.load("spans")
@@ -288,7 +289,7 @@ def test_neighbours_begin_anew_a_token_covered_in_part_is_tagged_and_a_sentence_
 
 @given(some.text(alphabet="aB1 '.,-\n🛳é\u0301", max_size=50))
 def test_tokens_hold_every_sign_that_is_no_space_once(text):
-    covered = [at for start, end in conll.tokens(text) for at in range(start, end)]
+    covered = [at for start, end in tokens(text) for at in range(start, end)]
     assert covered == [at for at, sign in enumerate(text) if not sign.isspace()]
 
 

@@ -3,7 +3,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.words import FUNCTION_WORDS, content_words, placed, words
+from hits.text.words import FUNCTION_WORDS, content_words, placed, unit_words, words
 
 
 def test_a_word_is_letters_marks_and_digits_joined_by_apostrophes():
@@ -38,3 +38,7 @@ def test_every_word_begins_with_a_letter_or_digit_and_is_found_again_alone(text)
         assert words(word) == [word]
         assert [found for found, _, _ in placed(word)] == [word]
     assert not FUNCTION_WORDS.intersection(content_words(text))
+
+
+def test_the_words_of_units_are_words_and_single_characters_where_no_spaces_are_written():
+    assert unit_words("ZOE\u0308’s cats saw 東京.") == ["zoë's", "cats", "saw", "東", "京"]
