@@ -41,7 +41,7 @@ def overall(row: EvaluatedSystem) -> float:
 def test_a_release_of_train_alone_is_asked_about_in_parts_that_were_not_learned(lead: Any) -> None:
     release = of_labels(40)
     rows = {row.name: row for row in evaluating.baselines(release, lead)}
-    majority, learned = rows.pop("Majority label"), *rows.values()
+    majority, learned = rows.pop("Most common label"), *rows.values()
     assert overall(majority) <= 0.5 and overall(learned[0]) > 0.9
     assert {(row.split, row.seed, row.kind, row.scores[0]["n"]) for row in (majority, *learned)} == {
         ("train", 5, "baseline", 40)
@@ -80,7 +80,7 @@ def test_a_system_is_compared_with_those_that_are_kept(lead: Any) -> None:
     predictions = json.dumps({f"i{at}": str(at % 2) for at in range(40)}).encode()
     told = evaluating.evaluate(release, io.BytesIO(predictions), "said.json")
     by_name = {one["name"]: one for one in told["differences"]}
-    assert told["accuracy"] == 1.0 and by_name["Majority label"]["p"] < 0.01
+    assert told["accuracy"] == 1.0 and by_name["Most common label"]["p"] < 0.01
     assert not release.systems.filter(kind="predictions").exists()
 
 
@@ -90,7 +90,7 @@ def test_the_archive_has_the_table_of_systems_and_the_release_stays_as_it_is(lea
     evaluating.baselines(release, lead)
     with zipfile.ZipFile(release_folders.zipped(release, keys=False)) as archive:
         told = archive.read(f"{release_folders.name_of(release)}/evaluations.md").decode()
-    assert "| Majority label | Baseline |" in told and "Accuracy (20)" in told
+    assert "| Most common label | Baseline |" in told and "Accuracy (20)" in told
     assert Release.objects.get().digest == digest
 
 
