@@ -81,12 +81,12 @@
       const saved = changes === version ? gettext("Draft saved") : gettext("Saving…"); // what was written meanwhile is not
       showState(reply.ok ? saved : notSaved(reply.reasons.join(" ")), !reply.ok);
       if (reply.ok && changes === version) forget();
+      if (changes !== version) saveSoon(SAVE_AFTER);
     } catch {
       showState(gettext("Not saved: connection lost, trying again"), true);
       saveSoon(RETRY_AFTER);
     }
     saving = false;
-    if (changes !== savedChanges && !state.classList.contains("state-bad")) saveSoon(SAVE_AFTER);
   }
 
   function notSaved(why) {

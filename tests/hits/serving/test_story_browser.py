@@ -22,6 +22,10 @@ PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
 LOOKS = [("light", {}), ("dark", PHONE)]
 
 
+# Milliseconds after which what is typed is saved; see task.js.
+TYPING_PAUSE = 1000
+
+
 @pytest.fixture
 def hit(db):
     stage = make.stage(protocol="story", hit_title="Tell a story about something everyday", answers=20)
@@ -121,6 +125,22 @@ def test_what_is_too_long_is_told_and_what_is_no_text_is_refused(new_page, task_
     page.reload()
     expect(field(page)).to_have_value("<b>Buses!</b>")
     assert Draft.objects.get().fields["story"] == "<b>Buses!</b>"
+
+
+def test_what_was_written_while_a_draft_was_refused_is_kept(new_page, task_address):
+    page, held = new_page(), []
+    page.route("**/task/draft/", lambda route: route.continue_() if held else held.append(route))
+    page.goto(task_address())
+    field(page).fill("word " * 5000)
+    for _ in range(600):
+        if held:
+            break
+        page.wait_for_timeout(100)
+    field(page).fill("Buses!")
+    page.wait_for_timeout(2 * TYPING_PAUSE)
+    held[0].continue_()
+    settle(page)
+    assert Draft.objects.get().fields["story"] == "Buses!"
 
 
 def test_it_works_without_scripts(new_page, task_address, marketplace):
