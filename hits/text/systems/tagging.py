@@ -15,7 +15,8 @@ from hits.text.token_tags import OUTSIDE, Span, flat, tagged, tokens, untagged
 
 # Strength of the L1 and L2 penalties, and the steps of L-BFGS: usual ones for names in news.
 L1, L2, STEPS = 0.1, 0.1, 50
-# A million tokens take about 250 MB. Learning takes 50 to 100 seconds for so many tokens times tags; a label has two tags.
+# A million tokens take about 250 MB. Learning takes a minute or two for so many tokens times tags, of which each label
+# has two.
 MOST_TOKENS = 1_000_000
 MOST_TOKENS_TIMES_TAGS = 10_000_000
 SUFFIXES = (2, 3)
@@ -37,11 +38,12 @@ def _majority(learned: Sequence[Tagged], asked: Sequence[Tagged], seed: int) -> 
     for row in learned:
         for word, tag in zip(_words(row), _tags(row), strict=True):
             counts.setdefault(word.lower(), Counter())[tag] += 1
-    most = {
-        word: min(found, key=lambda tag, found=found: (-found[tag], tag != OUTSIDE, tag))
-        for word, found in counts.items()
-    }
+    most = {word: _most_common(found) for word, found in counts.items()}
     return [untagged(tokens(row.text), [most.get(word.lower(), OUTSIDE) for word in _words(row)]) for row in asked]
+
+
+def _most_common(tags: Counter[str]) -> str:
+    return min(tags, key=lambda tag: (-tags[tag], tag != OUTSIDE, tag))
 
 
 @lru_cache(maxsize=2**16)
