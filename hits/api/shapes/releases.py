@@ -181,4 +181,6 @@ class EvaluationShape(Shape):
     low = serializers.FloatField(required=False, help_text="Of the 95 % interval of the accuracy.")
     high = serializers.FloatField(required=False)
     scores = SystemScoreShape(many=True)
-    differences = SystemDifferenceShape(many=True, help_text="From each system that is kept with the release for this file.")
+    differences = SystemDifferenceShape(
+        many=True, help_text="From each system that is kept with the release for this file."
+    )

@@ -23,7 +23,7 @@ LOOKS = [("light", {}), ("dark", PHONE)]
 
 
 # Milliseconds after which what is typed is saved; see task.js.
-TYPING_PAUSE = 1000
+TYPING_PAUSE = 1500
 
 
 @pytest.fixture
