@@ -488,8 +488,8 @@ class SystemShape(TypedDict):
     kind: str
     file: str
     split: str
-    # Of a baseline: where the method comes from.
-    source: str
+    # Of a baseline: where it comes from.
+    method: str
     seed: int | None
     scores: list[SystemScoreShape]
     created_at: str

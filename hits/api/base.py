@@ -108,9 +108,9 @@ class ProjectView(LeadView):
             if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
                 upload_limits.refuse_of_role(self.project, length, with_media=route == "media")
 
-    def address(self, name: str) -> str:
-        """Of a route of this project."""
-        return str(reverse(f"api:{name}", [self.project.slug], request=self.request))
+    def address(self, name: str, *more: object) -> str:
+        """Of a route of this project; `more` are the other parts of its address."""
+        return str(reverse(f"api:{name}", [self.project.slug, *more], request=self.request))
 
 
 # `self.stage` is a stage of the caller's project, with its project, account and summary.

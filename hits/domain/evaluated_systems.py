@@ -48,7 +48,7 @@ def _table(split: str, file: str, rows: Sequence[EvaluatedSystem]) -> Table:
                 row.name,
                 row.get_kind_display(),
                 *(score_text(scores.get(column)) for column in columns),
-                row.source or "—",
+                row.method or "—",
                 "—" if row.seed is None else str(row.seed),
             ]
             for row, scores in zip(rows, found, strict=True)
@@ -76,7 +76,7 @@ def markdown(release: Release) -> str:
         for table in tables(release)
     ]
     head = (
-        f"# Systems on release {release.number}\n\nScores in percent with the 95 % intervals of a bootstrap over items, "
-        "whose number stands in the head. This file is no part of the release's digest: systems join it later."
+        f"# Systems on release {release.number}\n\nScores in percent with the 95 % intervals of a bootstrap over "
+        "items, whose number stands in the head. This file is no part of the release's digest: systems join it later."
     )
     return "\n\n".join([head, *parts]) + "\n" if parts else ""

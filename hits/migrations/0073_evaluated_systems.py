@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('split', models.CharField(max_length=20)),
                 ('name', models.CharField(max_length=80)),
                 ('kind', models.CharField(choices=[('baseline', 'Baseline'), ('predictions', 'Predictions')], max_length=11)),
-                ('source', models.TextField(blank=True, help_text='Of a baseline: where the method comes from.')),
+                ('method', models.TextField(blank=True, help_text='Of a baseline: where it comes from.')),
                 ('seed', models.BigIntegerField(help_text='Of a baseline.', null=True)),
                 ('scores', models.JSONField(help_text='[{measure, division, part, n, value, low, high}]; see hits.quality.scores.')),
                 ('sums', models.BinaryField(help_text='Of the first measure: its two sums of each item, as float32.')),

@@ -233,7 +233,7 @@ class EvaluatedSystem(models.Model):
     split = models.CharField(max_length=20)
     name = models.CharField(max_length=80)
     kind = models.CharField(max_length=11, choices=Kind.choices)
-    source = models.TextField(blank=True, help_text="Of a baseline: where the method comes from.")
+    method = models.TextField(blank=True, help_text="Of a baseline: where it comes from.")
     seed = models.BigIntegerField(null=True, help_text="Of a baseline.")
     scores = models.JSONField(help_text="[{measure, division, part, n, value, low, high}]; see hits.quality.scores.")
     sums = models.BinaryField(help_text="Of the first measure: its two sums of each item, as float32.")

@@ -98,4 +98,5 @@ def difference(first: Sums, second: Sums, seed: int) -> tuple[float, float]:
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """0 where nothing is counted."""
-    return np.divide(above, below, out=np.zeros(np.shape(below)), where=below != 0)
+    found: np.ndarray = np.divide(above, below, out=np.zeros(np.shape(below)), where=below != 0)
+    return found

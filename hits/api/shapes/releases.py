@@ -133,7 +133,7 @@ class SystemShape(Shape):
     kind = serializers.ChoiceField(EvaluatedSystem.Kind.choices)
     file = serializers.CharField()
     split = serializers.CharField()
-    source = serializers.CharField(help_text="Of a baseline: where the method comes from.")
+    method = serializers.CharField(help_text="Of a baseline: where it comes from.")
     seed = serializers.IntegerField(allow_null=True)
     scores = SystemScoreShape(many=True)
     created_at = serializers.DateTimeField()

@@ -159,7 +159,7 @@ def _keep(
     about = {
         "split": scoring.splits[file],
         "kind": kind,
-        "source": system.source if system else "",
+        "method": system.source if system else "",
         "seed": seed,
         "scores": [asdict(one) for one in found],
         "sums": np.stack(_first(compared)).astype("<f4").tobytes(),

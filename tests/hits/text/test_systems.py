@@ -399,7 +399,7 @@ def mcscript() -> list[Question]:
         # The paper of Cosmos QA has 25.0 % of sliding window on the whole of dev, of which a fifth is here.
         pytest.param(cosmos, "sliding_window", 0.20, 0.30, id="cosmos-sliding_window"),
         pytest.param(cosmos, "majority", 0.20, 0.30, id="cosmos-majority"),
-        # MCScript2.0's has 79 % of its logistic model on MCScript, which learned from nine times as many questions.
+        # MCScript2.0's has 79 % of its logistic model on MCScript, which learned from all of train.
         pytest.param(mcscript, "logistic", 0.65, 0.80, id="mcscript-logistic"),
         pytest.param(mcscript, "random", 0.45, 0.55, id="mcscript-random"),
         pytest.param(mcscript, "sliding_window", 0.50, 0.60, id="mcscript-sliding_window"),
