@@ -20,7 +20,7 @@ from common.second_factor_forms import OwnerForm
 from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.keyset import whole
 from hits.domain.project_rows import check_visible
-from hits.domain.release_cards import LONGEST, TEXTS
+from hits.domain.release_cards import LONGEST, RELEASED, TEXTS
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.people.pooling import MOST_BEST, MOST_USES
@@ -233,6 +233,13 @@ class ReleaseCardForm(forms.Form):
         label="Terms of our own",
         help_text=f"Their text, which the release has as a file too. With “Terms of our own” only; at most "
         f"{LONGEST['terms']:,} characters.",
+    )
+
+    single_answers = forms.ChoiceField(
+        required=False,
+        label="Single answers",
+        choices=[("", "Not in releases"), (RELEASED, "Released, with pseudonyms of workers")],
+        help_text="Of train and dev, what each worker answered to each item. Answers of test are never told.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

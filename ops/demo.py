@@ -3,10 +3,10 @@
 Starts a whole stack on free ports, or on WEB_PORT, MARKETPLACE_PORT and BROKER_PORT, in the folder `demo-<recipe>`
 of DATA_DIR (data/ by default), in place of an earlier one, and with DATABASE_URL and REDIS_URL where they are set.
 It imports and publishes INPUT (for ReCoRD also a folder of articles), lets a simulated crowd work through the
-marketplace's site, waits until beat and worker have led every item to its end, has a sample answered once more for
-the human score, releases twice, checks the outcome from the marketplace's own records, and runs the baselines. Exit
-status 0 only when every check holds; then it says where the release lies and how to look at the project. What belongs
-to one recipe stands in `ops.demo_<recipe>`.
+marketplace's site, waits until beat and worker have led every item to its end, also those for the human score, releases
+twice, checks the outcome from the marketplace's own records, and runs the baselines. Exit status 0 only when every
+check holds; then it says where the release lies and how to look at the project. What belongs to one recipe stands in
+`ops.demo_<recipe>`.
 """
 
 from __future__ import annotations

@@ -41,18 +41,10 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
     try:
         started = step(stack, "start", file, "--seed", seed)
         _tell_numbers(started)
-        _work(stack, crowd, started["project"], seconds)
+        crowd.work(started["project"], seconds)
     finally:
         table = crowd.stop()
     return _demonstration(stack, file, started, table, before)
-
-
-def _work(stack: Stack, crowd: Crowd, project: int, seconds: float) -> None:
-    """The queries, then one more worker for each of dev and test, whose answers are the human score."""
-    crowd.work(project, seconds)
-    drawn = step(stack, "draw", project, "human")
-    print(f"Human score: {drawn['items']} queries of dev and test drawn.", flush=True)
-    crowd.work(project, seconds)
 
 
 def _numbers(seed: int) -> dict[str, object]:
@@ -101,7 +93,7 @@ def _from_articles(stack: Stack, given: Path, seed: int, seconds: float) -> demo
     key.write_text("".join(json.dumps(one) + "\n" for one in examples_of(stack.settings, project)))
     crowd = Crowd.start(stack, key, _numbers(seed))
     try:
-        _work(stack, crowd, project, seconds)
+        crowd.work(project, seconds)
     finally:
         table = crowd.stop()
     return _demonstration(stack, key, started, table, before)

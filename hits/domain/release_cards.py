@@ -41,7 +41,13 @@ TEXTS = {
     "maintenance": Question("Who maintains it?", "Whom to write to about faults, and whether there will be updates."),
 }
 DATASHEET = ("purpose", "personal_data", "uses", "maintenance")
-LONGEST = {"licence": 40, "terms": 20_000, **{name: asked.longest for name, asked in TEXTS.items()}}
+RELEASED = "released"
+LONGEST = {
+    "licence": 40,
+    "terms": 20_000,
+    "single_answers": 20,
+    **{name: asked.longest for name, asked in TEXTS.items()},
+}
 FIELDS = tuple(LONGEST)
 _LANGUAGES = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*(\s*,\s*[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)*")
 # Control characters, halves of surrogate pairs, and what some readers take for the end of a line.
@@ -65,7 +71,7 @@ class ReleaseCardError(Refusal):
 @dataclass(frozen=True)
 class Stated:
     """Texts, each empty where nothing is stated. `licence` is an SPDX id of `hits.formats.licences` or `OWN`, whose
-    text `terms` has.
+    text `terms` has; `single_answers` is `RELEASED` where releases tell every answer to what they tell labels of.
     """
 
     licence: str = ""
@@ -77,6 +83,7 @@ class Stated:
     personal_data: str = ""
     uses: str = ""
     maintenance: str = ""
+    single_answers: str = ""
 
     @property
     def known(self) -> Licence | None:
@@ -100,6 +107,8 @@ def checked(before: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, st
         wanted[name] = _text(name, given[name], faults)
     if wanted["language"] and not _LANGUAGES.fullmatch(wanted["language"]):
         faults.append("language must hold codes such as en, with commas between them.")
+    if wanted["single_answers"] not in ("", RELEASED):
+        faults.append(f"single_answers must be “{RELEASED}” or empty.")
     known = ("", OWN, *LICENCES)
     if wanted["licence"] not in known:
         faults.append(

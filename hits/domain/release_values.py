@@ -20,7 +20,7 @@ from hits.models import ComputationRun, Project, Stage
 from hits.recipes.source import Json, ToldItem
 from hits.text.cells import as_text
 
-NAME, JSONL = "aggregated", "aggregated.jsonl"
+NAME = "aggregated"
 COLUMNS: dict[str, Type] = {
     "split": "string",
     "stage": "string",
@@ -46,18 +46,23 @@ def files_of(project: Project, told: Told) -> tuple[dict[str, BinaryIO], Tables,
     All empty where no stage has a finished run with values of released items. Memory does not grow with the rows.
     """
     facts: list[Json] = []
+    return *tables_of(NAME, _all_rows(project, told, facts), COLUMNS), facts
+
+
+def tables_of(name: str, rows: Iterator[Json], columns: Mapping[str, Type]) -> tuple[dict[str, BinaryIO], Tables]:
+    """(`name`.jsonl and a Parquet file for each split, the table for loaders); both empty without rows."""
     # Whoever stores the release reads them; they are gone with the last reference.
     jsonl: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-    if not write_jsonl(_all_rows(project, told, facts), list(COLUMNS), jsonl):
-        return {}, {}, []
-    files: dict[str, BinaryIO] = {JSONL: jsonl}
+    if not write_jsonl(rows, list(columns), jsonl):
+        return {}, {}
+    files: dict[str, BinaryIO] = {f"{name}.jsonl": jsonl}
     splits: dict[str, str] = {}
     for split in _splits(jsonl):
-        splits[split] = f"{NAME}-{split}.parquet"
+        splits[split] = f"{name}-{split}.parquet"
         files[splits[split]] = tempfile.TemporaryFile()  # noqa: SIM115
         of_split = (row for row in _lines(jsonl) if row["split"] == split)
-        write_all(of_split, list(COLUMNS), COLUMNS, {"parquet": files[splits[split]]})
-    return files, {NAME: splits}, facts
+        write_all(of_split, list(columns), columns, {"parquet": files[splits[split]]})
+    return files, {name: splits}
 
 
 def described(run: ComputationRun, stage: Stage, values: int) -> Json:

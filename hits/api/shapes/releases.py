@@ -10,7 +10,7 @@ from rest_framework.reverse import reverse
 
 from hits.api.shapes.base import Shape, UsernameField
 from hits.domain import release_folders
-from hits.domain.release_cards import LONGEST, TEXTS
+from hits.domain.release_cards import LONGEST, RELEASED, TEXTS
 from hits.flow.data.evaluating import LONGEST_NAME
 from hits.formats.licences import LICENCES, OWN
 from hits.models import EvaluatedSystem, Release
@@ -25,6 +25,13 @@ class ReleaseCardShape(Shape):
     )
     terms = serializers.CharField(
         required=False, allow_blank=True, max_length=LONGEST["terms"], help_text="The text of a licence of one's own."
+    )
+
+    single_answers = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST["single_answers"],
+        help_text=f"`{RELEASED}`: releases have every answer to the items of train and dev; empty: they do not.",
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

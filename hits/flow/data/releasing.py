@@ -25,6 +25,7 @@ from hits.domain import (
     release_values,
     released_splits,
     saved_pages,
+    single_answers,
     stage_statistics,
     terms,
     wages,
@@ -44,7 +45,7 @@ from hits.models import Assignment, Blob, Block, Item, Project, Release, Release
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.quality.aggregation.methods import METHODS
 from hits.recipes.source import JudgedItem, ReleaseContent
-from hits.recipes.table_rows import release_of
+from hits.recipes.table_rows import ANNOTATIONS, release_of
 from hits.refusals import Refusal
 
 MANIFEST, README = "manifest.json", "README.md"
@@ -163,11 +164,19 @@ def _build(project: Project) -> ReleaseContent:
         hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
-        content = _with_pages(project, _with_models(project, _with_values(project, content)))
+        content = _with_pages(project, _with_models(project, _with_values(project, _with_answers(project, content))))
         # Read once: verdicts may come before they are stored.
         placed = tuple(content.splits()) if content.splits else ()
         gone = released_splits.checked(project, placed) if content.splits else []
         return replace(content, notes=(*content.notes, *gone), splits=lambda: placed)
+
+
+def _with_answers(project: Project, content: ReleaseContent) -> ReleaseContent:
+    """The content with single answers, where the lead releases them and the recipe does not do so itself."""
+    if not release_cards.stated(project.card).single_answers or ANNOTATIONS in content.files:
+        return content
+    files, tables = single_answers.files_of(project, content.told)
+    return replace(content, files={**content.files, **files}, tables={**content.tables, **tables})
 
 
 def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:

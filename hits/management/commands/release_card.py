@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.domain.release_cards import FIELDS, LONGEST, TEXTS, stated
+from hits.domain.release_cards import FIELDS, LONGEST, RELEASED, TEXTS, stated
 from hits.flow.setup import release_cards
 from hits.formats.licences import LICENCES, OWN
 from hits.management.commands._base import ProjectCommand
@@ -21,7 +21,10 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--licence", metavar="ID", help=f"{', '.join(LICENCES)}, or {OWN} with --terms; '' for none"
         )
-        own = {"terms": "The text of a licence of your own."}
+        own = {
+            "terms": "The text of a licence of your own.",
+            "single_answers": f"“{RELEASED}”: releases have every answer to the items of train and dev. '' for not.",
+        }
         for name, said in (own | {name: f"{asked.label} {asked.help}" for name, asked in TEXTS.items()}).items():
             option = f"--{name.replace('_', '-')}"
             parser.add_argument(option, metavar="TEXT", help=f"{said} Or @ and the name of a file that has it.")
