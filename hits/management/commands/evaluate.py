@@ -42,4 +42,4 @@ class Command(ProjectCommand):
             about = ", ".join(filter(None, (one["measure"], one["part"])))
             self.say(f"{about} ({one['n']:,}): {evaluated_systems.score_text(one)}")
         for one in differences:
-            self.say(f"{100 * one['difference']:+.1f} points from {one['name']}, p = {one['p']:.4f}")
+            self.say(f"{100 * one['difference']:+.1f} points compared with {one['name']}, p = {one['p']:.4f}")

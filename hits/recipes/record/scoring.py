@@ -30,7 +30,7 @@ def _triples(document: record.Document) -> list[Triple]:
     text = document.text
     numbers: dict[str, int] = {}
     mentions = tuple(
-        Mention(start, end, numbers.setdefault(normalise(text[start:end]), len(numbers)))
+        Mention(start, end + 1, numbers.setdefault(normalise(text[start : end + 1]), len(numbers)))
         for start, end in sorted(document.entities)
     )
     bullets = next((part.start for part in passage_parts(text) if part.kind == "bullet"), len(text))

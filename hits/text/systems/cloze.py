@@ -33,7 +33,7 @@ SYSTEMS: tuple[System[Triple], ...] = (
     System(
         "linear",
         "Linear ranker of entities",
-        "hits/text/readers/linear.py; of the kind of D. Chen et al. (2016), A thorough examination of the CNN/Daily "
+        "a softmax over the entities of a passage, of the kind of D. Chen et al. (2016), A thorough examination of the CNN/Daily "
         "Mail reading comprehension task, section 3.1: an entity-centric classifier",
         _predict(linear.make),
     ),

@@ -158,7 +158,7 @@ def test_predictions_are_scored_against_a_file_of_a_release(run: Run, answered: 
         "release: 1", "file: train.json", "n: 2", "exact_match: 100.0", "f1: 100.0",
         "exact_match (2): 100.0 % (100.0 to 100.0)", "f1 (2): 100.0 % (100.0 to 100.0)",
     ]  # fmt: skip
-    assert "0.0 points from Linden, p = 1.0000" in run("evaluate", "river", said, "--file", "train.json")
+    assert "0.0 points compared with Linden, p = 1.0000" in run("evaluate", "river", said, "--file", "train.json")
     with pytest.raises(CommandError, match="Nothing can be compared with test-key.json: the file holds no example"):
         run("evaluate", "river", said)
     said.write_text('{"q": "Linden"}')

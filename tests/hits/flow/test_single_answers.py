@@ -51,7 +51,7 @@ def test_every_answer_that_counts_to_train_and_dev_is_told_when_the_lead_says_so
     assert {row["split"] for row in told} == {"train", "dev"} and test and not asked & {row["id"] for row in test}
     labels = Label.objects.counting().filter(item__stage__key="validate", item__key__in=asked)
     assert len(told) == labels.count() > 0
-    assert "config_name: single_answers" in made.files.get(name="README.md").blob.read().decode()
+    assert 'config_name: "single_answers"' in made.files.get(name="README.md").blob.read().decode()
     workers = {row["worker"] for row in told}
     assert len(workers) == labels.values("worker").distinct().count()
     assert not workers & set(Worker.objects.values_list("worker_id", flat=True))

@@ -12,6 +12,7 @@ from hits.recipes.record.scoring import SCORING
 from hits.recipes.record.splitting import SplitError
 from hits.recipes.record.steps import read_documents
 from hits.recipes.source import ChainItem
+from hits.text.systems import blank
 from tests.hits.recipes.scored import scored
 
 TEXT = "Ada Noor met Bo Lind.\n@highlight\nNoor wins"
@@ -240,3 +241,13 @@ def test_the_ratio_of_origins_and_the_size_of_dev_are_options():
     content = ordered_release(items, seed=1, options={"public_parts": 1, "crawled_parts": 1, "dev_share": 0.25})
     assert content.counts == {"train": 0, "dev": 5, "test": 15}
     assert content.notes[:1] == ("Dev and test hold 10 public and 10 crawled queries (wanted 1:1).",)
+
+
+def test_systems_choose_among_the_entities_of_the_passage_and_find_what_is_there_to_be_found():
+    content = evaluated()
+    rows = SCORING.read(lambda name: io.BytesIO(bytes_of(content, name)), "dev.json", 10**6)
+    names = {row.text[one.start : one.end] for row in rows for one in row.mentions}
+    assert {answer for row in rows for answer in row.answers} <= names
+    for system in SCORING.systems():
+        said = system.predict(rows, [blank(row) for row in rows], 7)
+        assert set(said) <= names

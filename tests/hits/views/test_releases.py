@@ -211,7 +211,7 @@ def test_the_page_of_a_release_scores_predictions_and_names_their_faults(client:
     given["predictions"].seek(0)
     assert "Kept as Always Bo" in client.post(keep, given | {"name": "Always Bo"}).content.decode()
     page = scored(b'{"q1": "Ada"}')[1]
-    assert '<td data-label="System">Always Bo</td>' in page and "+100.0 points from Always Bo" in page
+    assert '<td data-label="System">Always Bo</td>' in page and "+100.0 points compared with Always Bo" in page
 
 
 def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alice: Any) -> None:
