@@ -33,8 +33,8 @@ SYSTEMS: tuple[System[Triple], ...] = (
     System(
         "linear",
         "Linear ranker of entities",
-        "a softmax over the entities of a passage, of the kind of D. Chen et al. (2016), A thorough examination of the CNN/Daily "
-        "Mail reading comprehension task, section 3.1: an entity-centric classifier",
+        "a softmax over the entities of a passage, of the kind of D. Chen et al. (2016), A thorough examination of the "
+        "CNN/Daily Mail reading comprehension task, section 3.1: an entity-centric classifier",
         _predict(linear.make),
     ),
 )
