@@ -35,7 +35,7 @@ MODULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 MOST = 40
 KILLED, SURVIVED, TIMED_OUT, UNREACHED, BROKEN = "killed", "SURVIVED", "TIMED OUT", "NOT REACHED", "BROKEN"
 # Beside how long the tests took without a change. A busy machine is no finding: what takes longer is listed by itself.
-PATIENCE, TIMES = 120, 20
+PATIENCE, TIMES = 60, 8
 
 
 def main() -> int:
