@@ -1,4 +1,4 @@
-"""`python -m tests.mutants.sampled MODULE...`: changes a module's code in many small ways and sees which the tests notice.
+"""`python -m tests.mutants.sampled MODULE...`: changes a module a little in many ways and sees what the tests notice.
 
 The tests of a module are those of `sampled.toml`. They run once to see which of them reach which line. Then a process
 forked from that one has one change and runs the tests that reach it, the quickest first, until one fails. What stands
