@@ -14,6 +14,7 @@ import gc
 import importlib.machinery
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -34,8 +35,11 @@ from tests.mutants.changes import Change, changes
 MODULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 MOST = 40
 KILLED, SURVIVED, TIMED_OUT, UNREACHED, BROKEN = "killed", "SURVIVED", "TIMED OUT", "NOT REACHED", "BROKEN"
-# Beside how long the tests took without a change. A busy machine is no finding: what takes longer is listed by itself.
-PATIENCE, TIMES = 60, 8
+ENDLESS = "endless"
+# Of the processor, beside what the tests took of it without a change: a loop has no end, however busy the machine is.
+LEAST_SECONDS, TIMES = 15, 6
+# By the clock; that may be the machine's fault, and is listed by itself.
+PATIENCE = 400
 
 
 def main() -> int:
@@ -102,13 +106,13 @@ class Trial:
     def _run_unchanged(self, items: Sequence[Any]) -> None:
         for number, item in enumerate(items):
             lines: set[int] = set()
-            began = time.monotonic()
+            began = time.process_time()
             with _traced(self._path, lines):
                 reports = runtestprotocol(item, nextitem=items[(number + 1) % len(items)], log=False)
             if any(report.failed for report in reports):
                 print(f"\nleft out, as it fails without a change: {item.nodeid}")
             elif lines:
-                self._reached[item], self._seconds[item] = lines, time.monotonic() - began
+                self._reached[item], self._seconds[item] = lines, time.process_time() - began
         print(f"\n{len(self._reached)} tests reach {self.module}, {sum(self._seconds.values()):.0f} s", flush=True)
 
     def _control(self, items: Sequence[Any]) -> None:
@@ -130,7 +134,7 @@ class Trial:
         if failed.startswith(BROKEN):
             # Such as another number of variables of an outer function, which a function in use does not take.
             return self._in_process(number)
-        return TIMED_OUT if failed == TIMED_OUT else KILLED if failed else SURVIVED
+        return failed if failed in (TIMED_OUT, ENDLESS) else KILLED if failed else SURVIVED
 
     def _sorted(self, tests: Any) -> list[Any]:
         return sorted(tests, key=lambda item: self._seconds[item])
@@ -138,12 +142,12 @@ class Trial:
     def _in_process(self, number: int) -> str:
         tests = [item.nodeid for item in self._sorted(self._reached)]
         command = [sys.executable, "-m", "tests.mutants.sampled", self.module, "--only", str(number), "--alone", *tests]
-        longest = PATIENCE + TIMES * sum(self._seconds.values())
+        limit = functools.partial(_limit, self._most_seconds(self._reached))
         try:
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=longest)
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, preexec_fn=limit)
         except subprocess.TimeoutExpired:
             return TIMED_OUT
-        return SURVIVED if done.returncode == 0 else KILLED
+        return SURVIVED if done.returncode == 0 else KILLED if done.returncode > 0 else ENDLESS
 
     def _in_fork(self, tests: Sequence[Any], number: int | None, show: bool = False) -> str:
         """The test that fails first, empty when none does."""
@@ -154,6 +158,7 @@ class Trial:
         reading, writing = os.pipe()
         if not (child := os.fork()):
             try:
+                _limit(self._most_seconds(tests))
                 _plant(functions, _changed(self.module, number), self._all[number] if number is not None else None)
                 os.write(writing, (self._first_failure(tests) or "").encode())
             except BaseException as error:  # noqa: BLE001 - this process ends here in any case
@@ -161,18 +166,23 @@ class Trial:
             finally:
                 os._exit(0)
         os.close(writing)
-        deadline = time.monotonic() + PATIENCE + TIMES * sum(self._seconds[item] for item in tests)
-        while not os.waitpid(child, os.WNOHANG)[0]:
+        deadline = time.monotonic() + PATIENCE
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
             if time.monotonic() > deadline:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 return TIMED_OUT
             time.sleep(0.02)
+        if os.WIFSIGNALED(ended[1]):
+            return ENDLESS
         with os.fdopen(reading) as pipe:
             failed = pipe.read()
         if show and failed:
             print(f"\n{failed}")
         return failed
+
+    def _most_seconds(self, tests: Any) -> int:
+        return LEAST_SECONDS + int(TIMES * sum(self._seconds[item] for item in tests))
 
     def _first_failure(self, tests: Sequence[Any]) -> str | None:
         for number, item in enumerate(tests):
@@ -180,6 +190,11 @@ class Trial:
             if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
                 return str(item.nodeid)
         return None
+
+
+def _limit(seconds: int) -> None:
+    """The system ends this process when it has used the processor for so long."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
 
 class _traced:
