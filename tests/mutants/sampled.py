@@ -232,7 +232,8 @@ def _plant(functions: Sequence[FunctionType], code: CodeType, change: Change | N
             planted += change is not None and new.co_name == change.function.name  # type: ignore[union-attr]
             function.__code__ = new
     for one in gc.get_objects():
-        if isinstance(one, functools._lru_cache_wrapper):
+        # By its type alone: the class of a lazy object is asked of what it stands for.
+        if type(one) is functools._lru_cache_wrapper:
             one.cache_clear()
     if change is not None and not planted:
         raise RuntimeError(f"no function has the change {change}")
