@@ -37,7 +37,8 @@ MOST = 40
 KILLED, SURVIVED, TIMED_OUT, UNREACHED, BROKEN = "killed", "SURVIVED", "TIMED OUT", "NOT REACHED", "BROKEN"
 ENDLESS = "endless"
 # Of the processor, beside what the tests took of it without a change: a loop has no end, however busy the machine is.
-LEAST_SECONDS, TIMES = 15, 6
+LEAST_SECONDS, TIMES = 10, 4
+IMPORT_SECONDS = 20
 # By the clock; that may be the machine's fault, and is listed by itself.
 PATIENCE = 400
 
@@ -97,6 +98,8 @@ class Trial:
         for number in self._numbers:
             began, outcome = time.monotonic(), self._try(number)
             found[outcome] = found.get(outcome, 0) + 1
+            if outcome in (TIMED_OUT, ENDLESS):
+                self._clean(session)
             print(f"\n{outcome} #{number} {self.module}:{self._all[number]} ({time.monotonic() - began:.1f} s)", end="")
             sys.stdout.flush()
         counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(found.items()))
@@ -142,7 +145,7 @@ class Trial:
     def _in_process(self, number: int) -> str:
         tests = [item.nodeid for item in self._sorted(self._reached)]
         command = [sys.executable, "-m", "tests.mutants.sampled", self.module, "--only", str(number), "--alone", *tests]
-        limit = functools.partial(_limit, self._most_seconds(self._reached))
+        limit = functools.partial(_limit, IMPORT_SECONDS + self._most_seconds(self._reached))
         try:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, preexec_fn=limit)
         except subprocess.TimeoutExpired:
@@ -158,7 +161,6 @@ class Trial:
         reading, writing = os.pipe()
         if not (child := os.fork()):
             try:
-                _limit(self._most_seconds(tests))
                 _plant(functions, _changed(self.module, number), self._all[number] if number is not None else None)
                 os.write(writing, (self._first_failure(tests) or "").encode())
             except BaseException as error:  # noqa: BLE001 - this process ends here in any case
@@ -181,20 +183,36 @@ class Trial:
             print(f"\n{failed}")
         return failed
 
+    def _clean(self, session: pytest.Session) -> None:
+        """A process that was ended in a test leaves its rows, and half a conversation with the simulated workers."""
+        from django.core.management import call_command
+        from pytest_django.plugin import blocking_manager_key
+
+        with session.config.stash[blocking_manager_key].unblock():
+            call_command("flush", verbosity=0, interactive=False)
+        market = sys.modules.get("tests.hits.market")
+        for one in gc.get_objects():
+            if market and type(one) is market.Marketplace and one._workers:
+                one._workers.kill()
+                one._workers = None
+                one.sign_up_worker()
+
     def _most_seconds(self, tests: Any) -> int:
         return LEAST_SECONDS + int(TIMES * sum(self._seconds[item] for item in tests))
 
     def _first_failure(self, tests: Sequence[Any]) -> str | None:
         for number, item in enumerate(tests):
             following = tests[(number + 1) % len(tests)]
+            _limit(self._most_seconds([item]))
             if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
                 return str(item.nodeid)
         return None
 
 
 def _limit(seconds: int) -> None:
-    """The system ends this process when it has used the processor for so long."""
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    """The system ends this process when it has used the processor for so long from now on."""
+    until = int(time.process_time()) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 class _traced:
