@@ -37,7 +37,7 @@ MOST = 40
 KILLED, SURVIVED, TIMED_OUT, UNREACHED, BROKEN = "killed", "SURVIVED", "TIMED OUT", "NOT REACHED", "BROKEN"
 ENDLESS = "endless"
 # Of the processor, beside what the tests took of it without a change: a loop has no end, however busy the machine is.
-LEAST_SECONDS, TIMES = 10, 4
+LEAST_SECONDS, TIMES = 5, 4
 IMPORT_SECONDS = 20
 # By the clock; that may be the machine's fault, and is listed by itself.
 PATIENCE = 400
