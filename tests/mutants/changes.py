@@ -151,7 +151,7 @@ def _values(node: ast.AST) -> Iterator[tuple[str, Any]]:
         case ast.Constant(value=int(value)):
             yield "value", value + 1
         case ast.Constant(value=float(value)):
-            yield "value", value * 2
+            yield "value", value * 2 or 1.0
         case ast.Return(value=ast.Constant(value=None)) | ast.Return(value=None):
             return
         case ast.Return():
