@@ -40,6 +40,7 @@ def _answer(state: str, decision: str) -> None:
         # A rejection let go of the money; taking it back needs it again.
         (lambda: _answer(Assignment.State.REJECTED, Assignment.State.APPROVED), "0.05"),
         (lambda: _answer(Assignment.State.SUBMITTED, Assignment.State.APPROVED), "0"),
+        (lambda: _answer(Assignment.State.REJECTED, Assignment.State.REJECTED), "0"),
         (lambda: make.bonus(state=Bonus.State.PLANNED), "0.60"),
         (lambda: make.bonus(state=Bonus.State.SENT), "0.60"),
         (lambda: make.bonus(state=Bonus.State.PAID), "0"),
