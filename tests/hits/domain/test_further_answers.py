@@ -1,4 +1,4 @@
-"""Stages whose items get further answers: what an item takes in the mean, what that saved, and what a condition may name."""
+"""Stages whose items get further answers: what an item takes in the mean, what that saved, what may be named."""
 
 from __future__ import annotations
 
