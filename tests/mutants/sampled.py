@@ -120,11 +120,12 @@ class Trial:
 
     def _control(self, items: Sequence[Any]) -> None:
         """Tests that fail in a forked process without a change, or in another order, notice nothing."""
-        while failed := self._in_fork(self._sorted(self._reached), None, show=True):
-            if not (gone := [item for item in self._reached if item.nodeid == failed]):
+        while failed := self._in_fork(self._sorted(self._reached), None):
+            if not (gone := [item for item in self._reached if item.nodeid in failed.splitlines()]):
                 raise pytest.UsageError(f"The tests without a change did not come to an end: {failed}")
-            print(f"\nleft out, as it fails in a forked process: {failed}")
-            del self._reached[gone[0]]
+            for item in gone:
+                print(f"\nleft out, as it fails in a forked process: {item.nodeid}", flush=True)
+                del self._reached[item]
 
     def _try(self, number: int) -> str:
         change = self._all[number]
@@ -152,8 +153,8 @@ class Trial:
             return TIMED_OUT
         return SURVIVED if done.returncode == 0 else KILLED if done.returncode > 0 else ENDLESS
 
-    def _in_fork(self, tests: Sequence[Any], number: int | None, show: bool = False) -> str:
-        """The test that fails first, empty when none does."""
+    def _in_fork(self, tests: Sequence[Any], number: int | None) -> str:
+        """The test that fails first, empty when none does. Without a change all that fail, one a line."""
         from django.db import connections
 
         connections.close_all()
@@ -162,7 +163,9 @@ class Trial:
         if not (child := os.fork()):
             try:
                 _plant(functions, _changed(self.module, number), self._all[number] if number is not None else None)
-                os.write(writing, (self._first_failure(tests) or "").encode())
+                failing = self._failing(tests)
+                found = [next(failing, "")] if number is not None else list(failing)
+                os.write(writing, "\n".join(found).encode())
             except BaseException as error:  # noqa: BLE001 - this process ends here in any case
                 os.write(writing, f"{BROKEN}: {error!r}".encode())
             finally:
@@ -178,10 +181,7 @@ class Trial:
         if os.WIFSIGNALED(ended[1]):
             return ENDLESS
         with os.fdopen(reading) as pipe:
-            failed = pipe.read()
-        if show and failed:
-            print(f"\n{failed}")
-        return failed
+            return pipe.read()
 
     def _clean(self, session: pytest.Session) -> None:
         """A process that was ended in a test leaves its rows, and half a conversation with the simulated workers."""
@@ -200,13 +200,12 @@ class Trial:
     def _most_seconds(self, tests: Any) -> int:
         return LEAST_SECONDS + int(TIMES * sum(self._seconds[item] for item in tests))
 
-    def _first_failure(self, tests: Sequence[Any]) -> str | None:
+    def _failing(self, tests: Sequence[Any]) -> Iterator[str]:
         for number, item in enumerate(tests):
             following = tests[(number + 1) % len(tests)]
             _limit(self._most_seconds([item]))
             if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
-                return str(item.nodeid)
-        return None
+                yield str(item.nodeid)
 
 
 def _limit(seconds: int) -> None:
