@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -88,12 +88,13 @@ class Trial:
         sample = random.Random(module).sample(numbers, min(most, len(numbers)))
         self._numbers = sorted(only if only else sample)
         self._reached: dict[Any, set[int]] = {}
+        self._alone: dict[Any, set[int]] = {}
         self._seconds: dict[Any, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self._run_unchanged(session.items)
         gc.unfreeze()
-        self._control(session.items)
+        self._control()
         found: dict[str, int] = {}
         for number in self._numbers:
             began, outcome = time.monotonic(), self._try(number)
@@ -118,35 +119,38 @@ class Trial:
                 self._reached[item], self._seconds[item] = lines, time.process_time() - began
         print(f"\n{len(self._reached)} tests reach {self.module}, {sum(self._seconds.values()):.0f} s", flush=True)
 
-    def _control(self, items: Sequence[Any]) -> None:
-        """Tests that fail in a forked process without a change, or in another order, notice nothing."""
+    def _control(self) -> None:
+        """Tests that fail in a fork without a change, such as those of a live server, get a process of their own."""
         while failed := self._in_fork(self._sorted(self._reached), None):
             if not (gone := [item for item in self._reached if item.nodeid in failed.splitlines()]):
                 raise pytest.UsageError(f"The tests without a change did not come to an end: {failed}")
             for item in gone:
-                print(f"\nleft out, as it fails in a forked process: {item.nodeid}", flush=True)
-                del self._reached[item]
+                print(f"\nfails in a forked process: {item.nodeid}", flush=True)
+                self._alone[item] = self._reached.pop(item)
 
     def _try(self, number: int) -> str:
         change = self._all[number]
         if change.function is None:
-            return self._in_process(number)
-        tests = [item for item, lines in self._reached.items() if lines.intersection(change.lines)]
-        if not tests:
-            return UNREACHED
-        failed = self._in_fork(self._sorted(tests), number)
+            return self._in_process(number, [*self._reached, *self._alone])
+        tests = _reaching(change, self._reached)
+        failed = self._in_fork(self._sorted(tests), number) if tests else ""
+        if failed in (TIMED_OUT, ENDLESS):
+            return failed
         if failed.startswith(BROKEN):
             # Such as another number of variables of an outer function, which a function in use does not take.
-            return self._in_process(number)
-        return failed if failed in (TIMED_OUT, ENDLESS) else KILLED if failed else SURVIVED
+            return self._in_process(number, tests)
+        others = _reaching(change, self._alone)
+        if failed or not others:
+            return KILLED if failed else SURVIVED if tests else UNREACHED
+        return self._in_process(number, others)
 
     def _sorted(self, tests: Any) -> list[Any]:
         return sorted(tests, key=lambda item: self._seconds[item])
 
-    def _in_process(self, number: int) -> str:
-        tests = [item.nodeid for item in self._sorted(self._reached)]
-        command = [sys.executable, "-m", "tests.mutants.sampled", self.module, "--only", str(number), "--alone", *tests]
-        limit = functools.partial(_limit, IMPORT_SECONDS + self._most_seconds(self._reached))
+    def _in_process(self, number: int, tests: Sequence[Any]) -> str:
+        names = [item.nodeid for item in self._sorted(tests)]
+        command = [sys.executable, "-m", "tests.mutants.sampled", self.module, "--only", str(number), "--alone", *names]
+        limit = functools.partial(_limit, IMPORT_SECONDS + self._most_seconds(tests))
         try:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, preexec_fn=limit)
         except subprocess.TimeoutExpired:
@@ -206,6 +210,10 @@ class Trial:
             _limit(self._most_seconds([item]))
             if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
                 yield str(item.nodeid)
+
+
+def _reaching(change: Change, reached: Mapping[Any, set[int]]) -> list[Any]:
+    return [item for item, lines in reached.items() if lines.intersection(change.lines)]
 
 
 def _limit(seconds: int) -> None:
