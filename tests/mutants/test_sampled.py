@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +75,10 @@ def test_a_change_knows_its_function_and_the_lines_that_run_it() -> None:
 def test_the_listed_modules_and_their_tests_are_there(module: str) -> None:
     assert changes(ast.parse((ROOT / module).read_text())) and MODULES[module]
     assert [path for path in MODULES[module] if not (ROOT / path).exists()] == []
+
+
+def test_a_run_tells_what_the_tests_notice_and_what_they_let_through() -> None:
+    """Whether the two or the three most common values are looked at makes no difference to the first two."""
+    command = [sys.executable, "-m", "tests.mutants.sampled", "hits/quality/majority.py", "--only", "0", "1"]
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    assert "killed #0 " in done.stdout and "SURVIVED #1 " in done.stdout, done.stdout + done.stderr
