@@ -168,12 +168,15 @@ def test_two_confirmations_of_one_page_at_the_same_moment_are_one_order(
     new = bonuses_of(river, ("3A", "1.00"))
 
     def meanwhile(cost: Decimal) -> None:
+        """The other click, between the orders of two other pages."""
         monkeypatch.undo()
-        ordering.order(river, new, cost, "page-1", None)
+        for page in ("page-0", "page-1", "page-2"):
+            ordering.order(river, new, cost, page, None)
 
     monkeypatch.setattr(ordering, "refuse_beyond_balance", meanwhile)
     made = ordering.order(river, new, Decimal("1.20"), "page-1", None)
-    assert (BonusOrder.objects.get(), Bonus.objects.count()) == (made, 1)
+    assert made == BonusOrder.objects.get(confirmation="page-1")
+    assert (BonusOrder.objects.count(), Bonus.objects.count()) == (3, 3)
 
 
 def test_an_order_keeps_the_end_of_a_long_file_name_and_what_its_bonuses_cost(river: Project) -> None:
