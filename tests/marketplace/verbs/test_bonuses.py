@@ -201,3 +201,10 @@ def test_the_longest_reason_is_delivered_and_the_payment_keeps_it(
     assert Message.objects.get(worker=worker).text == paid.reason == "r" * 4096
     entry = MoneyEntry.objects.get(kind="bonus")
     assert (entry.hit, entry.assignment, entry.created_at) == (done.hit, done, now)
+
+
+def test_nobody_else_earns_a_bonus(pay: Any, make_worker: Any) -> None:
+    other = make_worker("wilma")
+    pay("0.50")
+    other.refresh_from_db()
+    assert other.earned == 0 and other.unread_messages == 0
