@@ -67,6 +67,10 @@ def test_a_stage_whose_answers_leads_or_the_marketplace_approve_decides_nothing(
     assert decided(waiting(stage), waiting(stage, problem="")) == [LEFT, LEFT]
 
 
+def test_a_second_is_the_shortest_time_of_leads() -> None:
+    assert decided(waiting(checked(auto_approval_seconds=1))) == [("", timedelta(seconds=1))]
+
+
 def test_only_the_answers_that_are_named_are_decided() -> None:
     stage = checked()
     named, other = waiting(stage), waiting(stage, problem="")
