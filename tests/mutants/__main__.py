@@ -36,7 +36,7 @@ def main() -> int:
     outcomes.sort(key=lambda outcome: mutants.index(outcome.mutant))
     print(f"{_summary(outcomes)}, {(time.monotonic() - began) / 60:.0f} minutes")
     if given.write:
-        DOCUMENT.write_text(_document(outcomes))
+        DOCUMENT.write_text(_document(outcomes) + kept_below(DOCUMENT.read_text()))
     errors, survivors = _errors(outcomes), _survivors(outcomes)
     return 1 if errors or len(survivors) > MOST_SURVIVORS else 0
 
@@ -81,6 +81,12 @@ def _document(outcomes: Sequence[Outcome]) -> str:
         "| fault | file | what would go wrong | noticed first by |\n| --- | --- | --- | --- |\n"
         f"{rows}"
     )
+
+
+def kept_below(document: str) -> str:
+    """What is written by hand, from the first heading of the second order on: the sampled changes."""
+    _, heading, rest = document.partition("\n## ")
+    return heading + rest
 
 
 def _noticed(outcome: Outcome) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ops.surroundings import ROOT
+from tests.mutants.__main__ import kept_below
 from tests.mutants.listed import Mutant, NotApplicableError, listed
 
 EVERY = pytest.mark.parametrize("mutant", listed(), ids=lambda mutant: mutant.name)
@@ -45,3 +46,8 @@ def test_a_planted_fault_is_gone_afterwards(tmp_path) -> None:
     with first.planted(tmp_path):
         assert path.read_text() == first.after
     assert path.read_text() == first.before
+
+
+def test_writing_the_list_keeps_what_stands_below_it() -> None:
+    assert kept_below("# Faults\n\n| a | b |\n\n## Sampled\n\nBy hand.\n") == "\n## Sampled\n\nBy hand.\n"
+    assert kept_below("# Faults\n\n| a | b |\n") == ""

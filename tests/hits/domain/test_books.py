@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain.books import differences, figures, still_to_pay
-from hits.domain.ledger import release, settle
-from hits.models import Account, Assignment, Bonus, Hit, LedgerEntry
+from hits.domain.books import ENTRY_COLUMNS, differences, entry_lines, figures, held_there, paid_for, still_to_pay
+from hits.domain.ledger import pay_payment, release, settle
+from hits.models import Account, Assignment, Bonus, Compensation, Extension, Hit, LedgerEntry
 from tests.hits import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -137,3 +137,110 @@ def test_a_bonus_is_reserved_then_paid(hits):
 def test_the_figures_of_other_projects_do_not_matter(hits):
     make.assignment(make.hit())
     assert agree(hits)
+
+
+def grow(hit: Hit, state: str, places: int = 1) -> None:
+    number = hit.extensions.count() + 1
+    given = {"batch": hit.batch, "number": number, "places": places, "token": f"{hit.token}+{number}"}
+    Extension.objects.create(hit=hit, state=state, **given)
+
+
+def test_places_to_come_are_reserved_and_those_that_were_refused_are_not(hits):
+    grow(hits[0], Extension.State.PLANNED, places=2)
+    assert kinds(hits) == ["batch_reservation"]
+    reserve(hits[0].batch, "0.10")
+    assert agree(hits) and still_to_pay(hits[0].stage.project) == Decimal("0.30")
+    grow(hits[1], Extension.State.REFUSED)
+    grow(hits[1], Extension.State.DROPPED)
+    assert agree(hits)
+    Extension.objects.filter(state=Extension.State.PLANNED).update(state=Extension.State.DONE)
+    Hit.objects.filter(pk=hits[0].pk).update(max_assignments=4)
+    assert agree(hits) and still_to_pay(hits[0].stage.project) == Decimal("0.30")
+
+
+def test_a_compensation_is_reserved_then_paid(hits):
+    project = hits[0].stage.project
+    row = make.compensation(project, state=Compensation.State.OFFERED)
+    assert agree(hits) and still_to_pay(project) == Decimal("1.70")
+    Compensation.objects.update(state=Compensation.State.PAID)
+    assert kinds(hits) == ["compensation_not_booked", "payment_reservation"]
+    account(hits).post([pay_payment(row)])
+    assert agree(hits) and paid_for(project) == Decimal("1.50")
+    LedgerEntry.objects.filter(kind=Kind.COMPENSATION).update(paid=Decimal("1.25"))
+    found = [one for one in differences(project) if one.kind == "compensation_not_booked"]
+    assert [(one.subject, one.books) for one in found] == [(f"compensation {row.pk}", "$1.25 instead of $1.50")]
+    Compensation.objects.update(state=Compensation.State.EXPIRED)
+    assert "compensation_without_payment" in kinds(hits)
+
+
+def test_the_marketplace_holds_open_places_until_a_hit_is_deleted_and_what_is_offered(hits):
+    assert held_there() == Decimal("0.20")
+    make.assignment(hits[0], state=State.SUBMITTED)
+    assert held_there() == Decimal("0.20")
+    make.assignment(hits[0], state=State.REJECTED)
+    make.assignment(hits[0])
+    assert held_there() == Decimal("0.10")
+    Hit.objects.filter(pk=hits[1].pk).update(deleted_at=make.NOON)
+    assert held_there() == 0
+    make.compensation(state=Compensation.State.OFFERED)
+    make.compensation(state=Compensation.State.PLANNED)
+    assert held_there() == Decimal("1.50")
+
+
+def test_what_was_paid_is_that_of_approved_answers_and_of_paid_bonuses(hits):
+    make.assignment(hits[0])
+    make.assignment(hits[0], state=State.REJECTED)
+    make.bonus(make.assignment(hits[1], state=State.SUBMITTED), state=Bonus.State.PAID)
+    make.bonus(make.assignment(hits[1], state=State.SUBMITTED), state=Bonus.State.SENT)
+    assert paid_for(hits[0].stage.project) == Decimal("0.65")
+    assert still_to_pay(hits[0].stage.project) == Decimal("0.10") + Decimal("0.60")
+
+
+def test_each_difference_says_both_sums(hits):
+    project = hits[0].stage.project
+    entry = settle(make.assignment(hits[0]))
+    entry.paid += Decimal("0.01")
+    account(hits).post([entry])
+    (found,) = differences(project)
+    assert found.books == "$0.06 instead of $0.05"
+    close(hits[1], 0)
+    close(hits[1], 1)
+    (found,) = (one for one in differences(project) if one.kind == "hit_reservation")
+    assert (found.books, found.subject) == ("$-0.05 instead of $0.00", f"HIT {hits[1].hit_id}")
+    assert (found.stage, found.item) == (hits[1].stage.key, hits[1].item_id)
+    row = bonus(hits, Bonus.State.SENT)
+    (found,) = (one for one in differences(project) if one.kind == "payment_reservation")
+    assert (found.subject, found.books) == (f"bonus {row.pk}", "$0.00 instead of $1.20")
+
+
+def test_an_entry_that_pays_no_answer_at_all_is_named(hits):
+    entry = LedgerEntry(kind=Kind.SETTLE, reserved=Decimal("-0.05"), paid=Decimal("0.05"), hit=hits[0])
+    account(hits).post([entry])
+    found = [one for one in differences(hits[0].stage.project) if one.kind == "paid_without_approval"]
+    assert [(one.subject, one.books) for one in found] == [
+        (f"entry {LedgerEntry.objects.latest('pk').pk}", "no answer")
+    ]
+
+
+def test_an_answer_that_was_settled_in_part_only_is_named(hits):
+    """It is paid in full, and half of what was reserved for it stays reserved."""
+    entry = settle(make.assignment(hits[0]))
+    entry.reserved = Decimal("-0.03")
+    account(hits).post([entry])
+    assert kinds(hits) == ["hit_reservation", "paid_another_amount"]
+
+
+def test_lines_of_the_export_have_a_value_for_each_column(hits):
+    answer = make.assignment(hits[0])
+    account(hits).post([settle(answer)])
+    reserving, settling = (
+        dict(zip(ENTRY_COLUMNS, line, strict=True)) for line in entry_lines(LedgerEntry.objects.all())
+    )
+    assert (reserving["kind"], reserving["reserved"], reserving["batch"]) == (
+        "reserve",
+        Decimal("0.20"),
+        hits[0].batch_id,
+    )
+    assert (settling["assignment"], settling["worker"]) == (answer.assignment_id, answer.worker.worker_id)
+    assert settling["created_at"] == LedgerEntry.objects.latest("pk").created_at.isoformat()
+    assert reserving["id"] < settling["id"]

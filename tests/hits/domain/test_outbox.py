@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.marketplace_account import gateway
-from hits.domain.outbox import carry_out, longer_wait, mark_sent, standing
-from hits.models import Hit, Lease
+from hits.domain.outbox import carry_out, is_due, longer_wait, mark_sent, standing, why_it_waits
+from hits.models import Bonus, Hit, Lease
 from hits.models.intents import TOKEN_LIFE
-from hits.mturk.errors import MarketplaceError, NotYetError, RefusedError, UnreachableError
+from hits.mturk.errors import InsufficientFundsError, MarketplaceError, NotYetError, RefusedError, UnreachableError
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -90,3 +90,41 @@ def test_a_row_that_another_process_recorded_stands_no_longer() -> None:
 def test_waits_grow_with_the_time_waited_within_bounds() -> None:
     waits = [longer_wait(timedelta(seconds=waited)).total_seconds() for waited in (0, 60, 3600)]
     assert waits == [5, 60, 240]
+
+
+def test_waits_are_never_shorter_than_five_seconds_nor_longer_than_four_minutes() -> None:
+    waits = [longer_wait(timedelta(seconds=waited)).total_seconds() for waited in (4, 5, 6, 239, 240, 241)]
+    assert waits == [5, 5, 6, 239, 240, 240]
+
+
+def test_a_row_is_due_that_waits_for_no_time_or_for_one_that_is_over() -> None:
+    now = timezone.now()
+    times = (None, now - timedelta(seconds=1), now + timedelta(hours=1))
+    rows = [make.bonus(not_before=time) for time in times]
+    assert set(Bonus.objects.filter(is_due())) == set(rows[:2])
+
+
+def test_what_waits_says_what_makes_it_go_on() -> None:
+    poor, silent = InsufficientFundsError("Code", "Too little."), UnreachableError("Code", "No answer.")
+    assert why_it_waits(poor).endswith("Add money to the marketplace account: it goes on by itself then.")
+    assert why_it_waits(silent).endswith("It goes on by itself when the marketplace is back.")
+
+
+def test_sending_again_keeps_when_it_was_sent_first_and_changes_nothing_else() -> None:
+    first, other = make.hit(state=Hit.State.PLANNED, attempted_at=make.NOON), make.hit(state=Hit.State.LIVE)
+    mark_sent(Hit.objects.filter(pk=first.pk))
+    first.refresh_from_db()
+    assert (first.state, first.attempted_at) == (Hit.State.PLANNED, make.NOON)
+    mark_sent(Hit.objects.filter(pk=first.pk), state=Hit.State.SENT)
+    first.refresh_from_db()
+    other.refresh_from_db()
+    assert (first.state, first.attempted_at, other.state) == (Hit.State.SENT, make.NOON, Hit.State.LIVE)
+
+
+def test_a_silent_marketplace_stops_it_where_nothing_else_is_said(held: Held) -> None:
+    seen: list[Any] = []
+    rounds = run(held, [["UnreachableError"], ["b"]], seen)
+    assert next(rounds) == 0
+    with pytest.raises(UnreachableError):
+        next(rounds)
+    assert seen == ["UnreachableError"]

@@ -9,6 +9,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
 from hits import tasks
+from hits.domain.leases import lease
 from hits.flow.payments import ordering
 from hits.models import Bonus, BonusFile, BonusOrder, Project
 from tests.hits import factories as make
@@ -129,3 +130,53 @@ def test_a_file_whose_time_is_up_is_failed_with_a_sentence(
     tasks.work_bonus_file.delay(row.pk)
     row.refresh_from_db()
     assert row.state == State.FAILED and "more than 30 minutes, the most that a file of bonuses may take" in row.error
+
+
+def test_a_checked_file_is_priced_in_words_and_cents_with_its_first_five_lines(river: Project) -> None:
+    lines = "".join(f"3A,{number}.10,Clear.\n" for number in range(1, 8))
+    row = ordering.work_file(kept(river, lines).pk)
+    assert row.quote["highest"] == "7.10" and row.quote["shares"] == [["AONE", 7, "28.70"]]
+    assert [str(one["amount"]) for one in ordering.first_lines(row)] == ["1.10", "2.10", "3.10", "4.10", "5.10"]
+    assert {one["reason"] for one in ordering.first_lines(row)} == {"Clear."}
+    quote = ordering.quote_again(row)
+    assert (quote.fee, quote.total) == (Decimal("5.74"), Decimal("34.44"))
+    assert [(one.worker_id, one.count, one.amount) for one in quote.shares] == [("AONE", 7, Decimal("28.70"))]
+
+
+def test_a_file_that_is_not_checked_yet_has_no_first_lines(river: Project) -> None:
+    assert ordering.first_lines(kept(river)) == []
+
+
+def test_confirming_begins_the_count_of_attempts_anew_and_notes_who_did_it(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    BonusFile.objects.update(attempts=3, error="It is now 2 bonuses.")
+    lead = make.user("ada")
+    assert ordering.confirm_file(row, Decimal("3.60"), "page-1", lead)
+    row.refresh_from_db()
+    assert (row.attempts, row.error, row.total, row.confirmed_by) == (0, "", Decimal("3.60"), lead)
+    row = ordering.work_file(row.pk)
+    assert (row.state, row.attempts, row.order.created_by) == (State.ORDERED, 1, lead)
+
+
+def test_a_file_that_another_process_works_at_is_left_to_it(river: Project) -> None:
+    row = kept(river)
+    with lease(f"bonus-file:{row.pk}") as held:
+        assert held is not None
+        assert ordering.work_file(row.pk).state == State.QUEUED
+
+
+def test_what_has_come_to_an_end_is_failed_no_more(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    ordering.fail_file(row.pk, "Too late.")
+    row.refresh_from_db()
+    assert (row.state, row.error) == (State.READY, "")
+    waiting = [kept(river), kept(river)]
+    ordering.fail_file(waiting[0].pk, "Stopped.")
+    assert ordering.unfinished_files() == [waiting[1].pk]
+
+
+def test_a_file_that_came_to_an_end_is_not_begun_again(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    ordering.work_file(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.attempts) == (State.READY, 1)

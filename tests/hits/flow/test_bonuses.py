@@ -269,3 +269,118 @@ def test_ordering_the_same_again_is_warned_of(market: Marketplace, river: Projec
     ordering.order(river, new, Decimal("1.20"), "page-1", None, "march.csv", "d" * 64)
     said = " ".join(ordering.quote(river, new, "d" * 64).warnings)
     assert "This very file was ordered before: march.csv" in said and "1 line has the same answer" in said
+
+
+def test_a_payment_that_is_found_there_is_noted_with_its_own_time(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    lose_the_reply(Bonus.objects.get())
+    (there,) = gateway().bonuses(assignment_id=answer.assignment_id)
+    assert bonuses.send(river) == 1
+    row = Bonus.objects.get()
+    assert (row.state, row.paid_at, row.error) == (State.PAID, there.granted_at, "")
+
+
+def test_the_later_of_two_that_look_the_same_has_the_later_time(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    for page in ("page-1", "page-2"):
+        order(river, (answer, "0.50"), key=page)
+        lose_the_reply(Bonus.objects.latest("pk"))
+        if page == "page-1":
+            assert bonuses.send(river) == 1
+    assert bonuses.send(river) == 1
+    first, second = Bonus.objects.order_by("pk")
+    times = sorted(one.granted_at for one in gateway().bonuses(assignment_id=answer.assignment_id))
+    assert [first.paid_at, second.paid_at] == times and len(times) == 2
+
+
+def test_another_payment_of_the_same_answer_is_not_taken_for_it(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    for amount, reason in (("0.50", "Clear."), ("0.60", "Well done.")):
+        gateway().send_bonus(answer.worker.worker_id, answer.assignment_id, Decimal(amount), reason, f"t-{amount}")
+    order(river, (answer, "0.50"))
+    Bonus.objects.update(state=State.SENT, attempted_at=timezone.now())
+    assert bonuses.send(river) == 1
+    assert sorted(paid_there(answer)) == [Decimal("0.50"), Decimal("0.50"), Decimal("0.60")]
+
+
+def test_one_that_was_refused_for_want_of_money_lets_all_that_were_not_sent_wait_a_minute(
+    market: Marketplace, river: Project
+) -> None:
+    river.account.budget = Decimal("100000.00")
+    river.account.save()
+    first, second = answered(river, market, 2)
+    order(river, (first, "8000.00"))
+    order(river, (second, "0.40"), key="page-2")
+    planned = Bonus.objects.get(assignment=second)
+    Bonus.objects.filter(pk=planned.pk).update(not_before=timezone.now() + timedelta(seconds=30))
+    gateway().send_bonus(second.worker.worker_id, second.assignment_id, Decimal("1000.00"), "Ours.", "other-token")
+    before = timezone.now()
+    assert bonuses.send(river) == 0
+    for row in Bonus.objects.all():
+        assert (row.state, row.attempted_at) == (State.PLANNED, None) and "Add money" in row.error
+        assert timedelta(seconds=60) <= row.not_before - before < timedelta(seconds=120)
+
+
+def test_an_unknown_one_stays_unknown_when_there_is_no_money_for_it(market: Marketplace, river: Project) -> None:
+    river.account.budget = Decimal("100000.00")
+    river.account.save()
+    (answer,) = answered(river, market)
+    order(river, (answer, "8000.00"))
+    sent_at = timezone.now() - timedelta(hours=1)
+    Bonus.objects.update(state=State.SENT, attempted_at=sent_at)
+    gateway().send_bonus(answer.worker.worker_id, answer.assignment_id, Decimal("1000.00"), "Ours.", "other-token")
+    assert bonuses.send(river) == 0
+    row = Bonus.objects.get()
+    assert (row.state, row.attempted_at) == (State.SENT, sent_at) and row.not_before > timezone.now()
+
+
+@pytest.mark.parametrize(("minutes", "state"), [(14, State.PLANNED), (15, State.REFUSED)])
+def test_an_answer_that_is_not_shown_is_waited_for_a_quarter_of_an_hour(
+    market: Marketplace, river: Project, minutes: int, state: str
+) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    Assignment.objects.update(assignment_id="3NOTYETTHERE")
+    Bonus.objects.update(attempted_at=timezone.now() - timedelta(minutes=minutes))
+    assert bonuses.send(river) == (state == State.REFUSED)
+    row = Bonus.objects.get()
+    assert row.state == state
+    if state == State.PLANNED:
+        # It has waited so long that the longest wait is due.
+        assert timedelta(minutes=3) < row.not_before - timezone.now() <= timedelta(minutes=4)
+
+
+def test_the_bonuses_of_one_project_are_paid_and_those_of_others_wait(market: Marketplace, river: Project) -> None:
+    others = [make.project(budget="100.00") for _ in range(2)]
+    for project in reversed([river, *others]):
+        order(project, (answered(project, market)[0], "0.50"), key=f"page-{project.pk}")
+    Bonus.objects.create(**_twin_of(Bonus.objects.filter(project=others[0]).get()))
+    assert bonuses.unfinished() == [river.pk, *(project.pk for project in others)]
+    assert bonuses.send(river) == 1
+    assert bonuses.unfinished() == [project.pk for project in others]
+    assert Bonus.objects.filter(state=State.PLANNED, attempted_at=None).count() == 3
+
+
+def _twin_of(row: Bonus) -> dict[str, Any]:
+    names = ("project", "order", "assignment", "worker", "amount", "fee", "reason")
+    return {name: getattr(row, name) for name in names}
+
+
+def test_an_outcome_that_was_recorded_already_settles_nothing_again(
+    market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    send_bonus = Gateway.send_bonus
+
+    def meanwhile(*given: Any, **named: Any) -> None:
+        send_bonus(*given, **named)
+        Bonus.objects.update(state=State.REFUSED, error="Recorded by another process.")
+
+    # Threads of a test have other connections: the call is made in this one.
+    monkeypatch.setattr(Gateway, "run", lambda self, work, rows, beat=None: [(row, work(row)) for row in rows])
+    monkeypatch.setattr(Gateway, "send_bonus", meanwhile)
+    assert bonuses.send(river) == 0
+    assert (Bonus.objects.get().state, Bonus.objects.get().error) == (State.REFUSED, "Recorded by another process.")
+    assert not LedgerEntry.objects.filter(kind=LedgerEntry.Kind.BONUS).exists()

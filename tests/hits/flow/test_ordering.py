@@ -8,6 +8,7 @@ import pytest
 
 from hits.flow.payments import ordering
 from hits.formats.faults import FormatErrors
+from hits.formats.payments import AskedBonus
 from hits.models import Bonus, BonusOrder, Project
 from tests.hits import factories as make
 
@@ -100,3 +101,157 @@ def test_an_order_leaves_what_calls_on_their_way_need_of_the_balance(river: Proj
     there = {"budget_left": Decimal(100), "balance": Decimal("10.00"), "planned": Decimal("8.00")}
     found = ordering.BonusQuote(count=1, workers=1, shares=[], **money, **there)
     assert len(list(ordering.problems(found))) == problems
+
+
+def of_budget(left: str, total: str) -> list[str]:
+    money = {"amount": Decimal(total), "total": Decimal(total), "highest": Decimal(total), "fee": Decimal(0)}
+    there = {"budget_left": Decimal(left), "balance": None, "planned": Decimal("8.00")}
+    return list(ordering.problems(ordering.BonusQuote(count=1, workers=1, shares=[], **money, **there)))
+
+
+def test_an_order_may_take_the_budget_to_the_last_cent(river: Project) -> None:
+    """Where the marketplace does not tell its balance, that is no problem of the order."""
+    assert of_budget("2000.00", "2000.00") == []
+    assert of_budget("1999.99", "2000.00") == [
+        "This needs $2,000.00 and $1,999.99 of the budget is left. Raise the project's budget or pay less."
+    ]
+
+
+def bonuses_of(project: Project, *lines: tuple[str, str]) -> list[ordering.NewBonus]:
+    """(assignment id, amount), all for the same reason."""
+    return ordering.check(project, [AskedBonus(None, key, amount, "Clear.") for key, amount in lines])
+
+
+def test_a_quote_shows_the_ten_workers_who_get_most_and_of_equal_ones_the_first_by_name(river: Project) -> None:
+    names = [f"A{number:02}" for number in range(12)]
+    for name in names:
+        answer(river, f"3{name}", name)
+    more = ("3A07", "0.30"), ("3A07", "0.21"), ("3A11", "0.50")
+    found = ordering.quote(river, bonuses_of(river, *((f"3{name}", "0.10") for name in reversed(names)), *more))
+    assert [(share.worker_id, share.count, share.amount) for share in found.shares[:3]] == [
+        ("A07", 3, Decimal("0.61")),
+        ("A11", 2, Decimal("0.60")),
+        ("A00", 1, Decimal("0.10")),
+    ]
+    assert (found.workers, [share.worker_id for share in found.shares[2:]]) == (12, names[:7] + names[8:9])
+    assert (found.count, found.amount, found.fee) == (15, Decimal("2.21"), found.total - Decimal("2.21"))
+
+
+def test_a_quote_of_nothing_costs_nothing(river: Project) -> None:
+    found = ordering.quote(river, [])
+    assert (found.count, found.workers, found.highest, found.total, found.shares) == (0, 0, 0, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("amounts", "what"), [(["1.00"], "1 bonus for $1.20"), (["1.00", "2.00"], "2 bonuses for $3.60")]
+)
+def test_a_total_that_was_not_confirmed_is_said_with_the_one_that_would_be_paid(
+    river: Project, amounts: list[str], what: str
+) -> None:
+    answer(river, "3A", "AONE")
+    new = bonuses_of(river, *(("3A", amount) for amount in amounts))
+    with pytest.raises(ordering.OrderChangedError) as refused:
+        ordering.order(river, new, Decimal("0.01"), "page-1", None)
+    assert what in str(refused.value)
+
+
+def test_an_order_of_nothing_is_refused(river: Project) -> None:
+    with pytest.raises(ordering.OrderChangedError):
+        ordering.order(river, [], Decimal(0), "page-1", None)
+    assert not BonusOrder.objects.exists()
+
+
+def test_two_confirmations_of_one_page_at_the_same_moment_are_one_order(
+    river: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(river, "3A", "AONE")
+    new = bonuses_of(river, ("3A", "1.00"))
+
+    def meanwhile(cost: Decimal) -> None:
+        """The other click, between the orders of two other pages."""
+        monkeypatch.undo()
+        for page in ("page-0", "page-1", "page-2"):
+            ordering.order(river, new, cost, page, None)
+
+    monkeypatch.setattr(ordering, "refuse_beyond_balance", meanwhile)
+    made = ordering.order(river, new, Decimal("1.20"), "page-1", None)
+    assert made == BonusOrder.objects.get(confirmation="page-1")
+    assert (BonusOrder.objects.count(), Bonus.objects.count()) == (3, 3)
+
+
+def test_an_order_keeps_the_end_of_a_long_file_name_and_what_its_bonuses_cost(river: Project) -> None:
+    answer(river, "3A", "AONE")
+    lead = make.user("ada")
+    made = ordering.order(river, bonuses_of(river, ("3A", "1.00")), Decimal("1.20"), "page-1", lead, "x" * 300 + ".csv")
+    assert (len(made.filename), made.filename[-5:], made.created_by) == (200, "x.csv", lead)
+    row = Bonus.objects.get()
+    assert (row.order, row.project, row.worker.worker_id) == (made, river, "AONE")
+    assert (row.amount, row.fee, row.reason) == (Decimal("1.00"), Decimal("0.20"), "Clear.")
+
+
+def warned(project: Project, *lines: tuple[str, str], digest: str = "") -> list[str]:
+    return ordering.quote(project, bonuses_of(project, *lines), digest).warnings
+
+
+def test_lines_that_would_be_paid_again_are_counted(river: Project) -> None:
+    answer(river, "3A", "AONE")
+    answer(river, "3B", "ATWO")
+    ordering.order(river, bonuses_of(river, ("3A", "1.00"), ("3A", "2.00")), Decimal("3.60"), "page-1", None)
+    assert warned(river, ("3B", "1.00"), ("3A", "3.00")) == []
+    (one,) = warned(river, ("3B", "1.00"), ("3A", "1.00"))
+    (both,) = warned(river, ("3A", "2.00"), ("3A", "1.00"))
+    assert (one[:10], both[:12]) == ("1 line has", "2 lines have")
+
+
+def test_a_bonus_that_was_refused_is_ordered_again_without_a_warning(river: Project) -> None:
+    answer(river, "3A", "AONE")
+    ordering.order(river, bonuses_of(river, ("3A", "1.00")), Decimal("1.20"), "page-1", None)
+    Bonus.objects.update(state=Bonus.State.REFUSED)
+    assert warned(river, ("3A", "1.00")) == []
+
+
+def test_three_earlier_orders_of_a_file_are_named_and_of_another_file_none(river: Project) -> None:
+    for number in range(4):
+        answer(river, f"3{number}", f"A{number}")
+        new = bonuses_of(river, (f"3{number}", "1.00"))
+        ordering.order(river, new, Decimal("1.20"), f"page-{number}", None, f"{number}.csv", "d" * 64)
+    answer(river, "3A", "AONE")
+    said = warned(river, ("3A", "1.00"), digest="d" * 64)
+    assert len(said) == 3 and all("This very file was ordered before" in one for one in said)
+    assert warned(river, ("3A", "1.00")) == warned(river, ("3A", "1.00"), digest="e" * 64) == []
+
+
+def test_what_a_program_asks_for_twice_in_one_call_is_refused_without_a_line(river: Project) -> None:
+    answer(river, "3A", "AONE")
+    with pytest.raises(FormatErrors, match="the same answer, amount and reason as another line"):
+        bonuses_of(river, ("3A", "1.00"), ("3A", "1.00"))
+
+
+def test_an_answer_by_somebody_else_is_refused_with_the_names_of_those_who_gave_it(river: Project) -> None:
+    answer(river, "3A", "ATWO")
+    answer(river, "3A", "AONE")
+    with pytest.raises(FormatErrors, match="This answer is by AONE and ATWO, not by AFOUR"):
+        ordering.check(river, [AskedBonus(None, "3A", "1.00", "Clear.", "AFOUR")])
+
+
+def test_faults_come_in_the_order_of_the_lines(river: Project) -> None:
+    answer(river, "3A", "AONE")
+    asked = [AskedBonus(line, "3A", "no", "Clear.") for line in (9, 2, None, 5)]
+    with pytest.raises(FormatErrors) as refused:
+        ordering.check(river, asked)
+    assert [fault.line for fault in refused.value.errors] == [None, 2, 5, 9]
+
+
+def test_a_file_of_a_quarter_of_a_mebibyte_is_read_at_once_and_a_byte_more_is_not() -> None:
+    ordering.refuse_large(256 * 1024)
+    with pytest.raises(ordering.TooLargeError, match=r"has 0\.3 MB; at most 0\.26 MB are read at once"):
+        ordering.refuse_large(256 * 1024 + 1)
+
+
+def test_eight_mebibytes_are_kept_for_the_background_and_a_byte_more_is_refused(river: Project) -> None:
+    most = 8 * 1024 * 1024
+    lead = make.user("ada")
+    row = ordering.keep_file(river, "y" * 300 + ".csv", b" " * most, lead)
+    assert (len(row.name), row.name[-4:], row.created_by, row.project) == (200, ".csv", lead, river)
+    with pytest.raises(ordering.TooLargeError, match=r"has 8\.4 MB; at most 8\.4 MB are taken"):
+        ordering.keep_file(river, "all.csv", b" " * (most + 1), lead)

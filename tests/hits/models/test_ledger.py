@@ -56,6 +56,15 @@ def test_an_answer_is_settled_once():
 
 
 @pytest.mark.django_db
+def test_an_entry_of_an_answer_says_what_part_of_it_is_the_fee():
+    entry = settle(make.assignment(make.hit(unit_cost=Decimal("0.05"), reward=Decimal("0.04"))))
+    assert (entry.reserved, entry.paid, entry.fee) == (Decimal("-0.05"), Decimal("0.05"), Decimal("0.01"))
+    given_back = release(entry.hit, 3, "expired")
+    assert (given_back.reserved, given_back.paid, given_back.note) == (Decimal("-0.15"), 0, "expired")
+    assert (given_back.hit, given_back.stage_id) == (entry.hit, entry.stage_id)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("order", [make.bonus, make.compensation])
 def test_a_bonus_and_a_compensation_are_paid_once(order: Callable[[], Bonus | Compensation]):
     """Whatever two processes make of its outcome: the database refuses the second entry."""

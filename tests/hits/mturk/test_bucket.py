@@ -153,3 +153,77 @@ def test_the_third_cut_in_a_row_and_no_earlier_one_is_deep():
         rates.append(tokens.rate)
     shares = [after / before for before, after in zip(rates, rates[1:], strict=False)]
     assert shares == pytest.approx([bucket.FIRST_CUT, bucket.CUT, bucket.DEEP_CUT, bucket.DEEP_CUT])
+
+
+def waiting(**columns: float) -> Bucket:
+    """A bucket that somebody had to wait for, without a token, last looked at at noon."""
+    state = {"rate": 10.0, "ceiling": 200.0, "at": NOON, "grown_at": NOON, "cut_at": NOON, "wanted": True}
+    return Bucket(**{**state, **columns})
+
+
+@pytest.mark.parametrize(
+    ("since_growth", "since_cut", "rate"), [(1.0, 1.0, 20), (0.99, 5.0, 10), (5.0, 0.99, 10), (2.0, 2.0, 20)]
+)
+def test_the_rate_grows_from_a_second_after_the_last_growth_and_the_last_cut_on(since_growth, since_cut, rate):
+    tokens = waiting(at=NOON + 9, grown_at=NOON + 10 - since_growth, cut_at=NOON + 10 - since_cut)
+    tokens.take(NOON + 10)
+    assert tokens.rate == rate
+    assert (tokens.grown_at, tokens.wanted) == ((NOON + 10, False) if rate == 20 else (NOON + 10 - since_growth, True))
+
+
+@pytest.mark.parametrize(("seconds", "cut"), [(0.99, False), (1.0, True), (1.01, True)])
+def test_a_refusal_a_second_after_the_last_cut_is_another_one(seconds, cut):
+    tokens = waiting(limit=10.0)
+    assert tokens.throttled(NOON + seconds) is cut
+    assert tokens.rate == (8.0 if cut else 10.0)
+
+
+@pytest.mark.parametrize(("seconds", "cuts"), [(2.49, 3), (2.5, 1)])
+def test_two_and_a_half_seconds_after_a_cut_the_row_is_over(seconds, cuts):
+    tokens = waiting(limit=10.0, cuts=2)
+    tokens.throttled(NOON + seconds)
+    assert tokens.cuts == cuts
+    assert tokens.rate == 10.0 * (bucket.DEEP_CUT if cuts == 3 else bucket.CUT)
+
+
+def test_a_cut_remembers_what_was_too_much_and_stops_at_the_floor():
+    tokens = waiting(rate=0.6, limit=10.0)
+    tokens.throttled(NOON + 2)
+    assert (tokens.rate, tokens.limit, tokens.cut_at, tokens.wanted) == (bucket.FLOOR, 0.6, NOON + 2, False)
+
+
+@pytest.mark.parametrize(("tokens", "granted", "wait"), [(1.0, True, 0.0), (-2.0, True, 0.3), (-2.1, False, 0.31)])
+def test_a_token_is_promised_for_three_tenths_of_a_second_at_most(tokens, granted, wait):
+    here = waiting(tokens=tokens, wanted=False)
+    assert here.take(NOON) == (granted, pytest.approx(wait))
+    assert here.tokens == tokens - granted
+    assert here.wanted is (wait > 0)
+
+
+def test_a_full_bucket_holds_twenty_calls_at_once():
+    tokens = Bucket(rate=0.5, ceiling=200)
+    waits = [tokens.take(NOON)[1] for _ in range(21)]
+    assert waits == [0.0] * 20 + [2.0]
+    tokens.take(NOON + 3600)
+    assert tokens.tokens == 19
+
+
+def test_a_clock_that_goes_back_takes_no_tokens_away():
+    tokens = waiting(tokens=5.0)
+    tokens.take(NOON - 100)
+    assert (tokens.tokens, tokens.at) == (4.0, NOON)
+
+
+@pytest.mark.parametrize(
+    ("rate", "limit", "step"), [(3.0, 0.0, 3.0), (1.0, 1.0, 0.05), (10.0, 40.0, 1.0), (60.0, 40.0, 20.0)]
+)
+def test_a_step_is_even_below_what_was_too_much_and_doubles_beyond_it(rate, limit, step):
+    tokens = waiting(rate=rate, limit=limit)
+    tokens.take(NOON + 1)
+    assert tokens.rate == pytest.approx(rate + step)
+
+
+def test_the_rate_never_grows_past_its_ceiling():
+    tokens = waiting(rate=150.0)
+    tokens.take(NOON + 1)
+    assert tokens.rate == 200.0

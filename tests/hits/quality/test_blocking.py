@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -8,6 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from hits.quality.blocking import (
+    AGREEMENT,
+    KNOWN_ANSWERS,
+    SUGGESTED,
     Evidence,
     NothingScoredError,
     Policy,
@@ -142,7 +146,7 @@ def test_a_policy_names_all_its_faults_at_once():
 
 def test_a_policy_from_data_takes_defaults_and_refuses_unknown_keys():
     assert Policy.from_dict({"floor": 0.3}) == Policy(floor=0.3)
-    with pytest.raises(PolicyError, match="unknown key 'flor'"):
+    with pytest.raises(PolicyError, match="^The blocking policy is wrong: unknown key 'flor'$"):
         Policy.from_dict({"flor": 0.3})
 
 
@@ -158,3 +162,103 @@ def test_parts_of_right_answers_count_as_a_whole_one_in_the_p_value():
     (found,) = workers_to_block([*others, Tally("AX", 40, 9.25)], Policy(min_answers=20, floor=0.3, alpha=0.05))
     assert found.p_value == pytest.approx(binomtest(10, 40, found.average, alternative="less").pvalue, rel=1e-6)
     assert found.accuracy == 9.25 / 40
+
+
+def test_a_policy_of_which_nothing_is_said_looks_every_thousand_answers_at_workers_with_twenty():
+    fixed = {"check_every": 1000, "min_answers": 20, "floor": 0.2, "alpha": 0.01}
+    assert Policy.from_dict({}) == Policy(**fixed, measure=KNOWN_ANSWERS, relative=False)
+    assert Policy().to_dict() == fixed
+    proposed = {"check_every": 100, "min_answers": 20, "floor": 0.5, "alpha": 0.01, "relative": True}
+    assert SUGGESTED.to_dict() == proposed
+
+
+def test_what_differs_from_the_usual_policy_is_kept_and_read_back():
+    policy = Policy(measure=AGREEMENT, relative=True)
+    assert policy.to_dict().items() >= {"measure": AGREEMENT, "relative": True}.items()
+    assert Policy.from_dict(json.loads(json.dumps(policy.to_dict()))) == policy
+
+
+def test_an_unknown_measure_and_a_relative_that_is_no_yes_or_no_are_faults():
+    with pytest.raises(PolicyError, match="one of known_answers.*relative must be true or false, not 1") as caught:
+        Policy(measure="charm", relative=1)
+    assert len(caught.value.faults) == 2
+
+
+@pytest.mark.parametrize(("name", "least"), [("check_every", 1), ("min_answers", 1)])
+def test_one_answer_is_the_least_of_a_count(name, least):
+    assert getattr(Policy(**{name: least}), name) == least
+    with pytest.raises(PolicyError, match="at least 1, not 0"):
+        Policy(**{name: least - 1})
+
+
+@pytest.mark.parametrize("share", [0, 0.0, 1, 1.0, -0.5, "0.5"])
+def test_a_share_lies_between_nothing_and_everything(share):
+    for name in ("floor", "alpha"):
+        with pytest.raises(PolicyError, match="above 0 and below 1"):
+            Policy(**{name: share})
+
+
+# Of four choices: chance makes a quarter right, the crowd has 80 %, and half-way between lie 52.5 %.
+CROWD = [Tally(f"W{number}", 100, 82, 25.0) for number in range(24)]
+
+
+def test_a_relative_floor_lies_between_chance_and_the_crowd():
+    policy = Policy(min_answers=20, floor=0.5, alpha=0.01, relative=True)
+    worker = Tally("careless", 100, 32, 25.0)
+    (found,) = workers_to_block([*CROWD, worker], policy)
+    assert (found.average, found.chance, found.share) == (0.8, 0.25, 0.5)
+    assert found.floor == pytest.approx(0.525)
+    assert workers_to_block([*CROWD, worker], Policy(min_answers=20, floor=0.2, alpha=0.01)) == []
+
+
+def test_evidence_for_a_fixed_floor_tells_nothing_of_chance():
+    (found,) = workers_to_block([*CROWD, Tally("guesser", 100, 15, 25.0)], Policy())
+    assert (found.floor, found.chance, found.share) == (0.2, None, None)
+
+
+def test_evidence_from_before_there_were_measures_is_of_right_answers():
+    (found,) = workers_to_block([*CROWD, Tally("guesser", 100, 15, 25.0)], Policy())
+    older = {name: value for name, value in found.to_dict().items() if name not in ("measure", "chance", "share")}
+    assert Evidence.from_dict(older) == found
+    del older["alpha"]
+    with pytest.raises(ValueError, match="exactly the keys"):
+        Evidence.from_dict(older)
+    with pytest.raises(ValueError, match="exactly the keys"):
+        Evidence.from_dict({**found.to_dict(), "mood": "bad"})
+
+
+def test_as_improbable_as_the_policy_allows_is_not_yet_improbable_enough():
+    crowd = [*CROWD, Tally("guesser", 20, 3)]
+    (found,) = workers_to_block(crowd, Policy(alpha=0.01))
+    assert workers_to_block(crowd, Policy(alpha=found.p_value)) == []
+    assert workers_to_block(crowd, Policy(alpha=found.p_value * 1.001)) == [replace(found, alpha=found.p_value * 1.001)]
+
+
+def test_a_worker_is_looked_at_from_the_least_number_of_answers_on():
+    assert names(workers_to_block([*CROWD, Tally("A", 20, 0)], Policy(min_answers=20))) == ["A"]
+    assert workers_to_block([*CROWD, Tally("A", 19, 0)], Policy(min_answers=20)) == []
+
+
+def test_right_answers_are_counted_whole_and_agreement_in_shares():
+    policy = Policy(floor=0.4)
+    (right,) = workers_to_block([*CROWD, Tally("guesser", 1200, 15)], policy)
+    assert right.counted == "15 of 1,200 scored answers were right"
+    (agreed,) = workers_to_block([*CROWD, Tally("odd", 40, 9.25)], replace(policy, measure=AGREEMENT))
+    assert agreed.counted == "9.25 of 40 answers that others gave too agreed with the others"
+
+
+def test_of_two_as_inaccurate_the_one_with_more_answers_comes_first_then_the_name():
+    crowd = [*CROWD, Tally("B", 40, 4), Tally("C", 80, 8), Tally("A", 40, 4)]
+    assert names(workers_to_block(crowd, Policy())) == ["C", "A", "B"]
+
+
+@pytest.mark.parametrize(("correct", "scored"), [(0, 0), (0, 3), (3, 3)])
+def test_none_and_all_right_are_tallies(correct, scored):
+    assert Tally("A", scored, correct).correct == correct
+    with pytest.raises(ValueError, match="cannot be"):
+        Tally("A", scored, -1)
+
+
+def test_average_of_nobody_and_of_the_perfect_are_probabilities():
+    assert binomial_p_below(0, 5, 0.0) == 1.0
+    assert binomial_p_below(4, 5, 1.0) == 0.0

@@ -116,6 +116,13 @@ def test_the_longest_condition_for_the_most_answers_takes_no_more_than_seconds_a
     assert time.process_time() - began < 5
 
 
+def test_the_expectation_of_what_takes_longest_to_count_is_the_mean_of_five_items():
+    """Fewer would tell nothing, and more would take longer than a page may."""
+    text = " and ".join(f"at least 3 agree on u{number}" for number in range(34))
+    found = expected_answers(3, 100, text, seed=1)
+    assert 5 * found == pytest.approx(round(5 * found)) and 6 * found != pytest.approx(round(6 * found))
+
+
 SURE = "confidence label >= 0.9"
 
 

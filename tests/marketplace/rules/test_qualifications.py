@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.rules import qualifications as rules
+from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.qualifications import explain, guards, is_met, normalise
 
 
@@ -143,3 +144,107 @@ def test_any_place_compares_as_documented(data: st.DataObject) -> None:
     standing = data.draw(st.none() | st.tuples(st.sampled_from(COUNTRIES), st.sampled_from(STATES)))
     expected = passes_by_the_book(comparator, standing, [], places)
     assert is_met(normalise([requirement])[0], standing) is expected
+
+
+def refusal(given: dict[str, Any]) -> str:
+    with pytest.raises(ParameterValidationError) as refused:
+        normalise([{"QualificationTypeId": "3OWN", "Comparator": "Exists", **given}])
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"IntegerValues": [1]}, "Exists takes no values"),
+        ({"Comparator": "DoesNotExist", "LocaleValues": [{"Country": "US"}]}, "DoesNotExist takes no values"),
+        ({"Comparator": "EqualTo"}, "EqualTo needs exactly one value in IntegerValues"),
+        ({"Comparator": "EqualTo", "IntegerValues": [1, 2]}, "needs exactly one value in IntegerValues"),
+        ({"Comparator": "In", "IntegerValues": list(range(16))}, "In needs 1 to 15 values"),
+        ({"Comparator": "In", "LocaleValues": [{"Country": "US"}]}, "LocaleValues cannot be used"),
+        ({"RequiredToPreview": True, "ActionsGuarded": "Accept"}, "contradict each other"),
+        ({"RequiredToPreview": False, "ActionsGuarded": "PreviewAndAccept"}, "contradict each other"),
+        ({"RequiredToPreview": False, "ActionsGuarded": "DiscoverPreviewAndAccept"}, "contradict each other"),
+    ],
+)
+def test_a_requirement_that_makes_no_sense_is_refused(given: dict[str, Any], words: str) -> None:
+    assert words in refusal(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"Comparator": "LessThan", "LocaleValues": [{"Country": "US"}]}, "A location has no order"),
+        ({"Comparator": "EqualTo", "LocaleValues": [{"Country": "XX"}]}, "Country 'XX'"),
+        ({"Comparator": "EqualTo", "LocaleValues": [{"Country": "US", "Subdivision": "QQ"}]}, "Subdivision 'QQ'"),
+        ({"Comparator": "EqualTo", "IntegerValues": [1]}, "IntegerValues cannot be used"),
+        ({"Comparator": "In", "LocaleValues": [{"Country": "US"}] * 31}, "In needs 1 to 30 values"),
+    ],
+)
+def test_a_place_that_does_not_exist_or_is_compared_by_size_is_refused(given: dict[str, Any], words: str) -> None:
+    assert words in refusal({"QualificationTypeId": rules.LOCALE, **given})
+
+
+def test_ten_requirements_are_allowed_and_eleven_are_not() -> None:
+    one = {"QualificationTypeId": "3OWN", "Comparator": "Exists"}
+    assert len(normalise([one] * 10)) == 10
+    with pytest.raises(ParameterValidationError, match="11 QualificationRequirements were given; at most 10"):
+        normalise([one] * 11)
+
+
+def test_the_most_values_of_each_kind_are_kept_as_they_were_given() -> None:
+    numbers, places = list(range(15)), [{"Country": "US"}, {"Country": "CA"}] * 15
+    assert asked("In", *numbers)["IntegerValues"] == numbers
+    found = normalise([{"QualificationTypeId": rules.LOCALE, "Comparator": "NotIn", "LocaleValues": places}])[0]
+    assert found["LocaleValues"] == places and "IntegerValues" not in found
+    assert "LocaleValues" not in asked("EqualTo", 1)
+
+
+def test_both_ways_of_saying_who_may_preview_may_agree() -> None:
+    for guarded, preview in (("Accept", False), ("PreviewAndAccept", True), ("DiscoverPreviewAndAccept", True)):
+        given = {"QualificationTypeId": "3OWN", "Comparator": "Exists", "ActionsGuarded": guarded}
+        found = normalise([{**given, "RequiredToPreview": preview}])[0]
+        assert (found["ActionsGuarded"], found["RequiredToPreview"]) == (guarded, preview)
+        assert normalise([given])[0] == found
+
+
+def test_workers_find_out_that_holding_a_type_helps_where_a_requirement_shows_its_hits() -> None:
+    shown = asked("GreaterThan", 5)
+    hidden = {**shown, "ActionsGuarded": "DiscoverPreviewAndAccept"}
+    assert rules.wants([asked("DoesNotExist"), hidden, shown], "3OWN")
+    assert not rules.wants([shown], "3OTHER")
+    assert not rules.wants([hidden], "3OWN") and not rules.wants([asked("DoesNotExist")], "3OWN")
+    assert not rules.wants([], "3OWN")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "words"),
+    [
+        (asked("GreaterThanOrEqualTo", 5000), "5,000 %"),
+        (asked("GreaterThan", 80), "more than 80 %"),
+        (asked("LessThan", 80), "less than 80 %"),
+        (asked("LessThanOrEqualTo", 80), "at most 80 %"),
+        (asked("NotEqualTo", 80), "not 80 %"),
+        (asked("NotIn", 1, 2), "none of 1 % or 2 %"),
+    ],
+)
+def test_the_value_that_is_asked_for_is_told_in_words(requirement: dict[str, Any], words: str) -> None:
+    assert rules.amount(requirement, " %") == words
+
+
+@pytest.mark.parametrize(
+    ("requirement", "sentence"),
+    [
+        (asked("EqualTo", 0, type_id=rules.ADULT), "You did not agree to see content for adults"),
+        (asked("DoesNotExist", type_id=rules.LOCALE), "Not holding: Location"),
+        (place("In", "US", "CA-ON"), "Living in: United States or Ontario (Canada)"),
+        (place("NotIn", "US", "GB"), "Not living in: United States or United Kingdom"),
+        (asked("LessThan", 5000, type_id=rules.NUMBER_APPROVED), "Less than 5,000 of your answers approved"),
+    ],
+)
+def test_more_requirements_as_sentences(requirement: dict[str, Any], sentence: str) -> None:
+    assert explain(requirement) == sentence
+
+
+def test_a_type_without_a_name_is_told_by_its_id() -> None:
+    assert explain(asked("Exists")) == "Holding: 3OWN"
+    assert explain(asked("Exists", type_id=rules.SANDBOX_MASTERS), "Poor quality") == "Holding: Masters (sandbox)"

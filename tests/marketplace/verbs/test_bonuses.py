@@ -156,3 +156,55 @@ def test_one_token_pays_once_however_many_ask_at_once(pay: Any, requester: Reque
     assert sum(isinstance(result, TokenAlreadyProcessed) for result in results) == 7
     worker.refresh_from_db()
     assert worker.earned == 1 and Message.objects.count() == 1
+
+
+@pytest.mark.parametrize(("seconds", "paid"), [(0, True), (1, False)])
+def test_work_of_184_days_ago_earns_one_to_the_second(
+    requester: Requester, worker: Worker, done: Assignment, now: datetime, seconds: int, paid: bool
+) -> None:
+    late = now + timedelta(days=184, seconds=seconds)
+    if paid:
+        assert bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late).amount == CENT
+        return
+    with pytest.raises(WorkerNotRecent):
+        bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late)
+
+
+def test_newer_work_for_another_requester_does_not_count(
+    requester: Requester, worker: Worker, done: Assignment, make_hit: Any, make_hit_type: Any, now: datetime
+) -> None:
+    late = now + timedelta(days=185)
+    bob = accounts.create_requester("Bob", Decimal(500), late).requester
+    held = assignments.accept(
+        make_hit_type(requester=bob), worker, late, make_hit(make_hit_type(requester=bob), now=late)
+    )
+    assignments.submit(held.assignment_id, {"a": ["1"]}, late)
+    with pytest.raises(WorkerNotRecent):
+        bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late)
+
+
+def test_newer_work_by_another_worker_does_not_count(
+    requester: Requester, worker: Worker, done: Assignment, make_hit: Any, hit_type: HitType, make_worker: Any, now: Any
+) -> None:
+    late = now + timedelta(days=185)
+    held = assignments.accept(hit_type, make_worker("wilma"), late, make_hit(hit_type, now=late))
+    assignments.submit(held.assignment_id, {"a": ["1"]}, late)
+    with pytest.raises(WorkerNotRecent):
+        bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late)
+
+
+def test_the_longest_reason_is_delivered_and_the_payment_keeps_it(
+    pay: Any, requester: Requester, worker: Worker, done: Assignment, now: datetime
+) -> None:
+    paid = pay("0.50", reason="r" * 4096)
+    assert (paid.requester, paid.worker, paid.assignment, paid.created_at) == (requester, worker, done, now)
+    assert Message.objects.get(worker=worker).text == paid.reason == "r" * 4096
+    entry = MoneyEntry.objects.get(kind="bonus")
+    assert (entry.hit, entry.assignment, entry.created_at) == (done.hit, done, now)
+
+
+def test_nobody_else_earns_a_bonus(pay: Any, make_worker: Any) -> None:
+    other = make_worker("wilma")
+    pay("0.50")
+    other.refresh_from_db()
+    assert other.earned == 0 and other.unread_messages == 0
