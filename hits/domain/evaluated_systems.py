@@ -11,7 +11,14 @@ from hits.formats.data_card import table_lines
 from hits.models import EvaluatedSystem, Release
 
 FILE = "evaluations.md"
-MEASURES = {"exact_match": "Exact match", "f1": "F1", "accuracy": "Accuracy"}
+MEASURES = {
+    "exact_match": "Exact match",
+    "f1": "F1",
+    "accuracy": "Accuracy",
+    "bleu": "BLEU",
+    "rouge_l": "ROUGE-L",
+    "meteor": "METEOR",
+}
 
 
 @dataclass(frozen=True)

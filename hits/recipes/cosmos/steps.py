@@ -25,7 +25,7 @@ from hits.recipes.cosmos import splitting
 from hits.recipes.cosmos.charting import prefix_chart
 from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
 from hits.recipes.cosmos.scoring import KEY_FILE as KEY_FILE
-from hits.recipes.cosmos.scoring import PUBLISHED
+from hits.recipes.cosmos.scoring import NONE, PUBLISHED
 from hits.recipes.cosmos.scoring import SCORING as SCORING
 from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.sampling import sample
@@ -77,7 +77,6 @@ _NOT_PASSED_ON = {
     "dropped": "written about a paragraph that was dropped",
     "withdrawn": "written about a paragraph that was withdrawn",
 }
-_NONE = "none of the above"
 
 
 # Import
@@ -427,7 +426,7 @@ COMPUTATIONS = (
 
 def offers_none(answers: Iterable[str]) -> bool:
     """Whether "None of the above" is among them already, as in published files."""
-    return any(answer.casefold().startswith(_NONE) for answer in answers)
+    return any(answer.casefold().startswith(NONE) for answer in answers)
 
 
 def as_released(item: JudgedItem, none_text: str, drawn: Set[str]) -> Json:

@@ -588,3 +588,15 @@ def test_its_rules_are_the_published_ones():
     assert stages["validate"].rule.params["text"] == known_rules.COSMOS_VALIDATION.text
     assert stages["generative"].rule.params["text"] == known_rules.COSMOS_GENERATED.text
     assert stages["human"].rule.params["text"] == known_rules.COSMOS_HUMANS.text
+
+
+def test_written_answers_are_scored_by_their_words_where_an_answer_is_the_right_one():
+    release = build_release(collection())
+    rows = jsonl(release, "test")
+    key = {row["id"]: int(row["label"]) for row in csv_of(release, "test-key.csv")}
+    right = {row["id"]: row[f"answer{key[row['id']]}"] for row in rows}
+    asked = [id for id, text in right.items() if text != NONE_OF_THE_ABOVE]
+    said = {**right, asked[0]: "xyzzy"}
+    found = scored(SCORING, partial(content_of, release), json.dumps(said).encode(), "said.json")
+    assert found["rouge_l"] == pytest.approx(1 - 1 / len(asked)) and found["n"] == len(rows)
+    assert {"bleu", "rouge_l", "meteor"} < found.keys() and "accuracy" not in found
