@@ -13,10 +13,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from hits.domain.action_log import record
 from hits.domain.plugins import recipe_of
+from hits.domain.project_rows import check_visible
 from hits.domain.recipe_rows import Rows
 from hits.models import EvaluatedSystem, Project, Release, ReleaseFile
 from hits.quality.scores import Compared, Score, difference, scores
@@ -70,8 +72,8 @@ def evaluate(
     """
     scoring = _scoring(release)
     wanted = file or next(iter(scoring.splits))
-    if keep_as != keep_as.strip() or len(keep_as) > LONGEST_NAME:
-        raise EvaluationRefusedError(f"A system's name has at most {LONGEST_NAME} characters, and no space about it.")
+    if keep_as:
+        _refuse_name(keep_as)
     rows = _rows(release, scoring, wanted)
     answers = scoring.predictions(predictions, name, rows, settings.MAX_IMPORT_BYTES)
     compared = _compared(release, scoring, rows, answers)
@@ -84,6 +86,15 @@ def evaluate(
             detail = {"release": release.number, "name": keep_as, "file": wanted}
             record(release.project, user, "scored a system", detail=detail)
     return told
+
+
+def _refuse_name(name: str) -> None:
+    if name != name.strip() or len(name) > LONGEST_NAME:
+        raise EvaluationRefusedError(f"A system's name has at most {LONGEST_NAME} characters, and no space about it.")
+    try:
+        check_visible(name)
+    except ValidationError as error:
+        raise EvaluationRefusedError(" ".join(error.messages)) from error
 
 
 def baselines(release: Release, user: User | None, seed: int | None = None) -> list[EvaluatedSystem]:

@@ -94,6 +94,14 @@ def test_the_archive_has_the_table_of_systems_and_the_release_stays_as_it_is(lea
     assert Release.objects.get().digest == digest
 
 
+@pytest.mark.parametrize("name", [" Ours", "x" * 81, "a\u202eb", "\u3164"])
+def test_a_name_that_cannot_be_read_is_refused_and_nothing_is_kept(lead: Any, name: str) -> None:
+    release = of_labels(2)
+    with pytest.raises(EvaluationRefusedError, match="name|Name|character"):
+        evaluating.evaluate(release, io.BytesIO(b'{"i0": "0", "i1": "1"}'), "said.json", keep_as=name, user=lead)
+    assert not release.systems.exists()
+
+
 def test_too_few_items_give_no_baselines(lead: Any) -> None:
     with pytest.raises(EvaluationRefusedError, match="too few items"):
         evaluating.baselines(of_labels(3), lead)
