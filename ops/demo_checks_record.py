@@ -164,7 +164,7 @@ def _release_reads_back(evidence: _Evidence) -> str:
         documents = record.read(io.BytesIO(file.read_bytes()))
         counts[split] = sum(len(document.queries) for document in documents)
         for document in documents:
-            _refuse_changed(document, evidence.texts[document.key])
+            _refuse_changed(document, evidence.texts[document.key], is_hidden=split == "test")
     shown, key = (json.loads(file.read_bytes()) for file in (release.folder / "test.json", key_file))
     for document in key["data"]:
         for qa in document["qas"]:
@@ -174,18 +174,18 @@ def _release_reads_back(evidence: _Evidence) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def _refuse_changed(document: record.Document, source: Row) -> None:
+def _refuse_changed(document: record.Document, source: Row, *, is_hidden: bool) -> None:
     spans = [{"start": span.start, "end": span.end} for span in document.entities]
-    queries = {
-        query.key: {"id": query.key, "query": query.query, "answers": [answer._asdict() for answer in query.answers]}
-        for query in document.queries
-    }
-    wanted = {qa["id"]: {name: qa[name] for name in ("id", "query", "answers")} for qa in source["qas"]}
     passage = {"text": document.text, "entities": spans}
     refuse_unequal(f"the passage of {document.key}", passage, source["passage"])
     refuse_unequal(f"the source of {document.key}", document.source, source["source"])
-    for key, query in queries.items():
-        refuse_unequal(f"query {key}", query, wanted[key])
+    for query in document.queries:
+        (wanted,) = [qa for qa in source["qas"] if qa["query"] == query.query]
+        answers = [answer._asdict() for answer in query.answers]
+        refuse_unequal(f"the answers of query {query.key}", answers, wanted["answers"])
+        # In test the id of a generated query is another one, for its own names the entity that answers it.
+        if not (is_hidden and re.search(r"/s\d+-e\d+$", wanted["id"])):
+            refuse_unequal(f"the id of “{query.query}”", query.key, wanted["id"])
 
 
 # From articles to queries

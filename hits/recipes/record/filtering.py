@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from hits.formats import by_id, record
 from hits.formats.reading import kind, quoted
+from hits.recipes.record.query_ids import untelling, without_hints
 from hits.recipes.source import Collected, Computation, Found, Json, Option, Outside, Progress
 from hits.text.machine_filtering import (
     ARTICLES_A_SIGN,
@@ -118,15 +119,17 @@ def _table(data: Json, result: Json) -> list[Mapping[str, str | Sequence[str]]]:
 def _files(collected: Collected, params: Json, seed: int) -> Iterator[tuple[str, Iterable[bytes]]]:
     listed = _spooled(collected, params, seed)
     for fold in range(listed.folds):
-        yield f"fold{fold}-train.json", record.written(_documents(listed.without(fold)), FILE_VERSION)
-        yield f"fold{fold}-test.json", record.written(_documents(listed.of(fold)), FILE_VERSION, answers=False)
+        learned, asked = (_documents(of, collected.pseudonym_key) for of in (listed.without(fold), listed.of(fold)))
+        yield f"fold{fold}-train.json", record.written(learned, FILE_VERSION)
+        yield f"fold{fold}-test.json", record.written(asked, FILE_VERSION, answers=False)
 
 
-def _documents(of: Iterable[Triple]) -> Iterator[record.Document]:
+def _documents(of: Iterable[Triple], secret: str) -> Iterator[record.Document]:
     for article, group in groupby(of, key=lambda triple: triple.article):
         asked = list(group)
         spans = tuple(record.Span(one.start, one.end - 1) for one in asked[0].mentions)
-        yield record.Document(article, "", "public", asked[0].text, spans, tuple(map(_query, asked)))
+        told = record.Document(article, "", "public", asked[0].text, spans, tuple(map(_query, asked)))
+        yield without_hints(told, secret)
 
 
 def _query(triple: Triple) -> record.Query:
@@ -139,11 +142,14 @@ def _predicted(collected: Collected, params: Json, seed: int, stream: BinaryIO) 
     """Faults are known when the last query has been looked at; then nothing of what was found counts."""
     given = by_id.read_object(stream)
     listed = _spooled(collected, params, seed)
-    right, done = [0] * listed.folds, 0
+    right, done, secret = [0] * listed.folds, 0, collected.pseudonym_key
     for number, asked in enumerate(listed.articles()):
         if number % ARTICLES_A_SIGN == 0:
             yield Progress(done, len(listed))
-        answers = {triple.id: _given(given, triple, listed.fold_of(triple), params) for triple in asked}
+        answers = {
+            triple.id: _given(given, triple, untelling(triple.id, secret), listed.fold_of(triple), params)
+            for triple in asked
+        }
         for answer in answers.values():
             right[answer.fold] += answer.correct
         done += len(asked)
@@ -153,12 +159,12 @@ def _predicted(collected: Collected, params: Json, seed: int, stream: BinaryIO) 
     yield Progress(done, len(listed), {"asked": done, "correct": sum(right), "share": share})
 
 
-def _given(given: by_id.ById, triple: Triple, fold: int, params: Json) -> Answer:
-    said = given.take(triple.id, "prediction")
+def _given(given: by_id.ById, triple: Triple, id: str, fold: int, params: Json) -> Answer:
+    said = given.take(id, "prediction")
     if said is by_id.MISSING:
         return Answer(fold, "", 0.0, False)
     if fault := _fault(said, triple, params["mentions_only"]):
-        given.faults.add(None, quoted(triple.id), fault)
+        given.faults.add(None, quoted(id), fault)
         return Answer(fold, "", 0.0, False)
     return Answer(fold, said, 0.0, is_correct(said, triple.answers, params["least_f1"]))
 

@@ -23,6 +23,7 @@ from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.dealing import NOTHING, Earlier, digest_of
 from hits.recipes.record.filtering import FILTER, GENERATE, answered
+from hits.recipes.record.query_ids import without_hints
 from hits.recipes.record.scoring import KEY_FILE
 from hits.recipes.record.splitting import (
     CRAWLED,
@@ -63,6 +64,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         options=collected.options,
         said=_said_by_people(collected),
         earlier=Earlier(collected.released()),
+        secret=collected.pseudonym_key,
     )
     left_out = {**_left_out_before(collected), **content.left_out}
     return replace(
@@ -107,8 +109,10 @@ def release_of(
     options: Mapping[str, Any] = DEFAULTS,
     said: Mapping[str, str] = MappingProxyType({}),
     earlier: Earlier = NOTHING,
+    secret: str = "",
 ) -> ReleaseContent:
-    """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query.
+    """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query, and
+    `secret` is what the ids of test are made with.
 
     `chain` gives the items anew each time, ordered by document and key; none are held. Raises SplitError.
     """
@@ -119,7 +123,7 @@ def release_of(
     for name in (DEV, TEST):
         statistics[name] |= human_performance(parts[name], said)
     return ReleaseContent(
-        files=_files(parts),
+        files=_files(parts, secret),
         counts={name: part.items for name, part in parts.items()},
         left_out=left_out,
         statistics=statistics,
@@ -267,15 +271,19 @@ def _query(data: Mapping[str, Any]) -> record.Query:
 # Files
 
 
-def _files(documents: Mapping[str, Iterable[record.Document]]) -> dict[str, BinaryIO]:
-    files = {KEY_FILE: _spooled(record.written(documents["test"], FILE_VERSION))}
-    for name, of in documents.items():
-        told = name != "test"
-        files[f"{name}.json"] = _spooled(record.written(of, FILE_VERSION, answers=told))
-        files[_LINES[name]] = _spooled(record.numbered_lines(of, answers=told))
+def _files(documents: Mapping[str, Iterable[record.Document]], secret: str) -> dict[str, BinaryIO]:
+    def of(name: str) -> Iterable[record.Document]:
+        found = documents[name]
+        return found if name != TEST else (without_hints(document, secret) for document in found)
+
+    files = {KEY_FILE: _spooled(record.written(of(TEST), FILE_VERSION))}
+    for name in documents:
+        told = name != TEST
+        files[f"{name}.json"] = _spooled(record.written(of(name), FILE_VERSION, answers=told))
+        files[_LINES[name]] = _spooled(record.numbered_lines(of(name), answers=told))
         # Whoever stores the release reads the streams, so they outlive this function.
         table = files[f"{name}.parquet"] = TemporaryFile()  # noqa: SIM115
-        write_parquet(record.rows(of, answers=told), record.ROW_TYPES, table)
+        write_parquet(record.rows(of(name), answers=told), record.ROW_TYPES, table)
     return files
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from hits.formats import record
 from hits.formats.faults import FormatErrors
 from hits.recipes.record.filtering import FILTERING, answered, triples, triples_of
+from hits.recipes.record.query_ids import untelling
 from hits.recipes.source import Found, JudgedItem, Progress
 from hits.text.machine_filtering import MachineFilteringError
 from tests.hits.text.triples import DEEDS, PEOPLE, article
@@ -23,7 +25,7 @@ PARAMS = FILTERING.params
 class Articles:
     """`Collected` of so many articles, one of which was withdrawn."""
 
-    seed, options = 7, {}
+    seed, options, pseudonym_key = 7, {}, "a secret"
 
     def __init__(self, count: int, plugins: tuple[Path, ...] = ()) -> None:
         self.count, self.plugins = count, plugins
@@ -105,6 +107,10 @@ def test_a_share_of_the_tokens_counts_as_correct_where_that_is_wanted() -> None:
         run(Articles(5), least_f1=1.5)
 
 
+def hidden(id: str) -> str:
+    return untelling(id, Articles.pseudonym_key)
+
+
 def files(articles: Articles, **params: Any) -> dict[str, bytes]:
     assert FILTERING.outside
     written = FILTERING.outside.write(articles, {**PARAMS, "folds": 3, **params}, 7)
@@ -129,7 +135,8 @@ def test_the_files_for_a_reader_elsewhere_are_in_record_s_layout_and_each_query_
         assert {one.key for one in train} & {one["id"] for one in test} == set()
         assert len(train) + len(test) == 9
         asked += [query["id"] for one in test for query in one["qas"]]
-    assert sorted(asked) == sorted(triple.id for triple in triples(articles))
+    assert sorted(asked) == sorted(hidden(triple.id) for triple in triples(articles))
+    assert not any(re.search(r"s\d+-e\d+", id) for id in asked), "an id names the entity that answers"
     (one,) = [one for one in record.read(io.BytesIO(out["fold0-train.json"])) if one.key == "a/0"] or [None]
     if one:
         assert one.queries[0].answers[0].text == PEOPLE[1]
@@ -140,7 +147,9 @@ def test_predictions_of_a_reader_elsewhere_give_what_one_in_the_box_would() -> N
     articles = Articles(10)
     inside, _ = run(articles, folds=3)
     said = {
-        f"{key}/{query}": one["prediction"] for key, each in inside.items() for query, one in each["queries"].items()
+        hidden(f"{key}/{query}"): one["prediction"]
+        for key, each in inside.items()
+        for query, one in each["queries"].items()
     }
     found, progress = read(articles, said)
     for key, each in found.items():
@@ -156,7 +165,7 @@ def test_predictions_of_a_reader_elsewhere_give_what_one_in_the_box_would() -> N
 
 def test_files_with_faults_are_refused_with_every_fault() -> None:
     articles = Articles(4)
-    right = {triple.id: triple.answers[0] for triple in triples(articles)}
+    right = {hidden(triple.id): triple.answers[0] for triple in triples(articles)}
     (first, second, third, *_) = right
     wrong: list[tuple[Any, list[str]]] = [
         ({key: said for key, said in right.items() if key not in (first, second)},
@@ -181,7 +190,7 @@ def test_files_with_faults_are_refused_with_every_fault() -> None:
 
 def test_a_reader_of_any_span_is_let_in_where_that_is_wanted() -> None:
     articles = Articles(4)
-    right = {triple.id: triple.answers[0] for triple in triples(articles)}
+    right = {hidden(triple.id): triple.answers[0] for triple in triples(articles)}
     (first, *_) = right
     found, _ = read(articles, {**right, first: "Nobody Here"}, mentions_only=False)
     assert [one["correct"] for one in found["a/0"]["queries"].values()] == [False, True]

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 from functools import partial
 
 import pyarrow.parquet
@@ -251,3 +252,27 @@ def test_systems_choose_among_the_entities_of_the_passage_and_find_what_is_there
     for system in SCORING.systems():
         said = system.predict(rows, [blank(row) for row in rows], 7)
         assert set(said) <= names
+
+
+def generated(secret):
+    """As articles give them: an id names the sentence and the entity that answers it."""
+    documents = [document(number, queries=3) for number in range(8)]
+    for one in documents:
+        for at, query in enumerate(one["qas"]):
+            query["id"] = f"{one['id']}/s{at}-e1"
+            query["query"] = f"It was @placeholder, said {at}."
+    items = chain(imported(file_of(*documents)), "eval", "validate", "revalidate", "human")
+    return ordered_release(items, seed=1, secret=secret)
+
+
+def test_ids_and_order_of_generated_queries_of_test_do_not_tell_their_answers():
+    content = generated("a secret")
+    key, test, dev = (json.loads(bytes_of(content, f"{name}.json"))["data"] for name in ("test-key", "test", "dev"))
+    asked = [(query["id"], query["query"]) for one in key for query in one["qas"]]
+    assert asked == [(query["id"], query["query"]) for one in test for query in one["qas"]]
+    assert len(asked) == 12 and not any(re.search(r"s\d+-e\d+", id) for id, _ in asked)
+    assert all(one["qas"] == sorted(one["qas"], key=lambda query: query["id"]) for one in key)
+    assert not any(b"-e1" in bytes_of(content, name) for name in ("test.json", "test.jsonl", "test.parquet"))
+    assert all(re.search(r"/s\d+-e1$", query["id"]) for one in dev for query in one["qas"])
+    assert bytes_of(generated("a secret"), "test.json") == bytes_of(content, "test.json")
+    assert bytes_of(generated("another"), "test.json") != bytes_of(content, "test.json")

@@ -24,6 +24,7 @@ class Kept:
 
     def __init__(self, items: list[ChainItem]) -> None:
         self.items, self.seed, self.options = items, 3, load("record").options
+        self.pseudonym_key = "a secret"
 
     def chain(self) -> Iterator[ChainItem]:
         return iter(sorted(self.items, key=lambda item: (item.document_key, item.key)))
