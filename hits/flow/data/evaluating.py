@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import islice
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
@@ -105,13 +106,13 @@ def baselines(release: Release, user: User | None, seed: int | None = None) -> l
     """
     scoring = _scoring(release)
     seed = release.project.seed if seed is None else seed
+    asked, parts = _asked(release, scoring)
     # All of it is computed before anything is written: some systems take minutes.
-    made = [
-        (system, file, compared)
-        for file, rows, parts in _asked(release, scoring)
-        for system in scoring.systems()
-        for compared in [_compared(release, scoring, rows, _answers(system, parts, seed))]
-    ]
+    made = []
+    for system in scoring.systems() if asked else ():
+        answers = iter(_answers(system, parts, seed))
+        for file, rows in asked:
+            made.append((system, file, _compared(release, scoring, rows, list(islice(answers, len(rows))))))
     if not made:
         raise EvaluationRefusedError(f"Release {release.number} has too few items for baselines. Nothing was scored.")
     with transaction.atomic():
@@ -128,17 +129,16 @@ def baselines(release: Release, user: User | None, seed: int | None = None) -> l
 Parts = Sequence[tuple[Sequence[Any], Sequence[Any]]]
 
 
-def _asked(release: Release, scoring: Scoring) -> Iterator[tuple[str, list[Any], Parts]]:
-    """(file, its rows, [(rows to learn from, rows that are asked)])."""
+def _asked(release: Release, scoring: Scoring) -> tuple[list[tuple[str, list[Any]]], Parts]:
+    """([(file, its rows)], [(rows to learn from, rows that are asked)]): all rows of the files, in their order."""
     empty = {split for split, count in release.manifest.get("counts", {}).items() if not count}
     read = {file: split for file, split in scoring.splits.items() if split not in empty}
     train = _rows(release, scoring, scoring.file_of("train")) if "train" in read.values() else []
-    asked = [file for file, split in read.items() if split != "train"]
-    for file in asked:
-        rows = _rows(release, scoring, file)
-        yield file, rows, [(train, rows)]
-    if not asked and scoring.folds and len(train) >= scoring.folds:
-        yield scoring.file_of("train"), *_folds(train, scoring.folds)
+    if scoring.folds:
+        rows, parts = _folds(train, scoring.folds)
+        return ([(scoring.file_of("train"), rows)] if len(train) >= scoring.folds else []), parts
+    asked = [(file, _rows(release, scoring, file)) for file, split in read.items() if split != "train"]
+    return asked, [(train, [row for _, rows in asked for row in rows])]
 
 
 def _folds(rows: Sequence[Any], folds: int) -> tuple[list[Any], Parts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +35,13 @@ def of_labels(items: int) -> Release:
     return release
 
 
+def with_systems(release: Release, system: System[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = evaluating.scoring_of(release.project)
+    assert found is not None
+    other = replace(found, systems=lambda: [system])
+    monkeypatch.setattr(evaluating, "scoring_of", lambda project: other)
+
+
 def overall(row: EvaluatedSystem) -> float:
     return float(row.scores[0]["value"])
 
@@ -57,9 +65,8 @@ def test_no_system_sees_the_answers_that_it_is_asked_for(lead: Any, monkeypatch:
         seen.extend(row.right for row in asked)
         return ["0"] * len(asked)
 
-    found = evaluating.scoring_of(release.project)
     system = System("zero", "Always 0", "ours", predict)
-    monkeypatch.setattr(type(found), "systems", property(lambda self: lambda: [system]), raising=False)
+    with_systems(release, system, monkeypatch)
     (row,) = evaluating.baselines(release, lead)
     assert seen == [None] * 20 and overall(row) == 0.5
 
@@ -100,6 +107,39 @@ def test_a_name_that_cannot_be_read_is_refused_and_nothing_is_kept(lead: Any, na
     with pytest.raises(EvaluationRefusedError, match="name|Name|character"):
         evaluating.evaluate(release, io.BytesIO(b'{"i0": "0", "i1": "1"}'), "said.json", keep_as=name, user=lead)
     assert not release.systems.exists()
+
+
+def of_question_sets() -> Release:
+    """Of dev and test each the answer with the number of its row is right."""
+    rows = [
+        {"id": f"s{at}", "context": f"Text {at}.", "question": "Why?"} | {f"answer{n}": f"{n}" for n in range(4)}
+        for at in range(12)
+    ]
+    told = [json.dumps({**row, "label": at % 4}) + "\n" for at, row in enumerate(rows)]
+    key = "id,label\n" + "".join(f"s{at},{at % 4}\n" for at in range(8, 12))
+    hidden = "".join(json.dumps(row) + "\n" for row in rows[8:])
+    files = {"train.jsonl": "".join(told[:4]), "valid.jsonl": "".join(told[4:8]), "test.jsonl": hidden}
+    made = {name: content.encode() for name, content in {**files, "test-key.csv": key}.items()}
+    release: Release = make.release(make.project(recipe="cosmos", seed=5), files=made)
+    return release
+
+
+def test_a_system_learns_once_and_its_answers_to_dev_and_test_stay_apart(
+    lead: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, calls = of_question_sets(), []
+
+    def predict(learned: Any, asked: Any, seed: int) -> list[int]:
+        calls.append(([row.id for row in learned], seed))
+        assert all(row.right is None for row in asked)
+        # Right about all of test and one in four of dev.
+        return [int(row.id[1:]) % 4 if int(row.id[1:]) >= 8 else 0 for row in asked]
+
+    system = System("ours", "Ours", "ours", predict)
+    with_systems(release, system, monkeypatch)
+    rows = evaluating.baselines(release, lead, seed=11)
+    assert {(row.split, overall(row), row.seed) for row in rows} == {("dev", 0.25, 11), ("test", 1.0, 11)}
+    assert calls == [(["s0", "s1", "s2", "s3"], 11)]
 
 
 def test_too_few_items_give_no_baselines(lead: Any) -> None:
