@@ -37,7 +37,7 @@ def _spans(given: by_id.ById, id: str) -> list[tuple[Any, ...]]:
         return []
     try:
         return [(int(one["start"]), int(one["end"]), str(one["label"])) for one in said]
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         given.faults.add(None, quoted(id), "its spans must be a list of objects with start, end and label")
         return []
 
