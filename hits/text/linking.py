@@ -12,6 +12,8 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
   brackets behind a name that has its letters in this order;
 - "the" and the last word of an organisation's or place's name, or the first word before "of" and the like, where it
   fits one name that stands before it and no other ("the Commission" after "European Commission");
+- the last word of a club's name, where it fits one name and no other ("United" in an article about Manchester United);
+- a name without capitals before it, where it fits one ("Radio 1" and "BBC Radio 1");
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
@@ -22,7 +24,7 @@ No name is a nationality before a common noun or behind "the" ("Swedish firms", 
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
-stands in any other way than said ("United" in an article about Manchester United), its first word before "and", and an
+stands in any other way than said ("Treasury" in an article about the US Treasury), its first word before "and", and an
 organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which the article also names a
 numbered version ("Opera" and "Opera 8.0"). A place is never linked with a
 longer name that holds it ("America" and "North American").
@@ -36,7 +38,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hits.text.entities import COMPANY_KINDS, PERSON, TITLES
+from hits.text.entities import CLUBS, COMPANY_KINDS, PERSON, TITLES
 from hits.text.passages import entity_name
 from hits.text.words import FUNCTION_WORDS
 
@@ -112,6 +114,7 @@ _OTHERS = """
     congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
     liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
     tibetan tongan uruguayan uzbek welsh
+    briton croat dane dutchman englishman finn frenchman irishman pole scot scotsman serb spaniard swede turk welshman
 """
 NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
 _NO_NOUNS = FUNCTION_WORDS | {""}
@@ -199,6 +202,7 @@ class _Article:
             **self._plurals(),
             **self._beginnings(),
             **self._heads(),
+            **self._without_capitals(),
             **_acronyms(mentions, self.keys, self.others),
             **self._in_brackets(mentions),
         }
@@ -283,10 +287,14 @@ class _Article:
         longer: dict[tuple[str, str], set[Key]] = defaultdict(set)
         for name, own in self.others.items():
             if len(name) > 1:
-                longer[name[-1], own[0].type].add(name)
+                longer[name[-1], own[0].type if name[-1] not in CLUBS else ""].add(name)
             if len(name) > 2 and name[1] in _JOINING:
                 longer[name[0], own[0].type].add(name)
-        single = {key: own[0].type for key, own in self.others.items() if len(key) == 1 and key not in self.people}
+        single = {
+            key: own[0].type if key[0] not in CLUBS else ""
+            for key, own in self.others.items()
+            if len(key) == 1 and key not in self.people
+        }
         cut: dict[Key, Key | None] = {
             one: None
             for one, other in pairwise(sorted(single))
@@ -303,7 +311,17 @@ class _Article:
             | {key: self._whole(key, longer[key[0], kind]) for key, kind in single.items() if (key[0], kind) in longer}
         )
 
+    def _without_capitals(self) -> dict[Key, Key]:
+        """What a name without the capitals before it means ("Radio 1" of "BBC Radio 1")."""
+        longer: dict[Key, set[Key]] = defaultdict(set)
+        for name, own in self.others.items():
+            if len(name) > 2 and own[0].type == ORG and own[0].surface.split()[0].isupper():
+                longer[name[1:]].add(name)
+        return {key: next(iter(found)) for key, found in longer.items() if len(found) == 1 and key in self.others}
+
     def _whole(self, head: Key, longer: Collection[Key]) -> Key | None:
+        if head[0] in CLUBS and len(longer) == 1:
+            return next(iter(longer))
         if len(longer) > 1 or head[0] in _NO_HEADS or any(one.before != "the" for one in self.others[head]):
             return None
         (whole,) = longer
