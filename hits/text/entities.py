@@ -102,8 +102,9 @@ _FULL_NAME = re.compile(r"[A-Z][\w'\u2019-]*[a-z](?: [A-Z][\w'\u2019-]*[a-z]){1,
 # What a tagger takes into a person's name, and into any name.
 _ROLE_BEFORE = re.compile(r"[A-Z]{3,}s?|[A-Z].* [a-z]{3,}|Lib Dem|Liberal Democrat|Tory|Labour|Conservative")
 _BEFORE_NAME = re.compile(
-    r".*['\u2019]s?|[A-Z][a-z]+ing(?: an?| the)?|Across|After|Around|Beyond|Inside|Outside|Throughout|Within"
+    r".*['\u2019]s?|[A-Z][a-z]+ing(?: an?| the)?|Across|After|Around|Beyond|Inside|Outside|Throughout|Vote|Within"
 )
+_FIRST_WORD = re.compile(r"[\"'\u2018\u201c]?([A-Z][a-z]+) ")
 _FIRST_OR_OLD = re.compile(r"(?:^|.*[\"\u201c\u2018] ?)[A-Z]\w* $|.*\bOld $", re.DOTALL)
 _TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
 _BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
@@ -185,13 +186,17 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     written = {word for text in texts for word in _WORD.findall(text)} - types.keys()
     types |= {f"{name}s": kind for name, kind in types.items() if f"{name}s" in written and kind in _WITH_PLURALS}
+    alone = _last_names(texts) - {name.split()[-1] for name in types if " " in name}
     # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
     known = _Names(
         {name: kind for name, kind in types.items() if name.isupper() or len(name) > 2 and name.lower() not in small},
         small,
     )
     return [
-        _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
+        [
+            _with_first_word(text, one, alone, small)
+            for one in _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
+        ]
         for text, own in zip(texts, found, strict=True)
     ]
 
@@ -205,6 +210,8 @@ def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
         short = text[one.start : one.end].lower()
         if text.startswith(" (", one.start - 2) and (long := _long_before(text, one, short)):
             kept = _with(kept, long)
+            if nation := _NATION_BEFORE.search(text, 0, long.start):
+                kept = _with(kept, Mention(nation.start(), nation.end() - 1, "GPE"))
     for found in _EXPLAINED.finditer(text):
         if "".join(word if word.isupper() else word[0] for word in found[2].split()).lower() == found[1].lower():
             kind = next((one.type for one in own if one.start == found.start(1)), "ORG")
@@ -317,7 +324,7 @@ def _cut_to_names(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> l
             head, tail = " ".join(words[:number]), " ".join(words[number:])
             behind = one._replace(start=one.end - len(tail))
             if _FULL_NAME.fullmatch(tail) and tail.split()[-1] in people:
-                if types.get(head, PERSON) != PERSON:
+                if types.get(head, PERSON) != PERSON and head.lower() not in TITLES:
                     return [Mention(one.start, one.start + len(head), types[head]), behind._replace(type=PERSON)]
                 if _ROLE_BEFORE.fullmatch(head):
                     return [behind._replace(type=PERSON)]
@@ -408,6 +415,14 @@ def _with_first_names(text: str, new: Mention) -> Mention:
             break
         start = before.start()
     return new._replace(start=start)
+
+
+def _with_first_word(text: str, one: Mention, alone: Collection[str], small: Collection[str]) -> Mention:
+    """With the word that begins the sentence before a last name that has no first name anywhere: it is that."""
+    first = _FIRST_WORD.fullmatch(text, 0, one.start) if text[one.start : one.end] in alone else None
+    if first and first[1].lower() not in TITLES | FUNCTION_WORDS and first[1].lower() not in small:
+        return one._replace(start=first.start(1))
+    return one
 
 
 def _within_name(text: str, new: Mention, kept: Sequence[Mention], names: _Names) -> bool:

@@ -18,7 +18,8 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
 - a plural and its singular, of no people and places ("Baftas");
-- a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
+- a few countries, unions of countries, parties and teams that have several names (`_TWO_NAMES`), and what the text says
+  to be a second name ("formerly known as").
 
 No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
@@ -47,7 +48,7 @@ class Name(NamedTuple):
     """A mention as a linker sees it, with what stands before and after it, or empty texts.
 
     `before` is a title or "the" in lower case, or "(" where the mention stands in brackets right behind the one before
-    it. `after` is the next word, unless another mention begins with it.
+    it, or "=" where the text says that it is a second name of the mention before it. `after` is the next word, unless another mention begins with it.
     """
 
     surface: str
@@ -78,6 +79,14 @@ _TWO_NAMES = """
     oscars = academy awards = oscar = academy award
     olympics = olympic games = olympic
     macintosh = mac
+    manchester united = man utd = man united
+    newcastle united = newcastle = magpies
+    tottenham hotspur = tottenham = spurs
+    arsenal = gunners
+    leicester = leicester tigers = tigers
+    new zealand = all blacks
+    australia = wallabies
+    south africa = springboks
 """
 _SAME = {
     name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
@@ -124,6 +133,7 @@ _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
 _CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
 _JOINING = frozenset({"of", "for", "to", "and", "&"})
 ORG = "ORG"
+_PLACES = frozenset({"GPE", "NORP", "LOC"})
 _WITH_PLURALS = frozenset({ORG, "NORP", "PRODUCT", "EVENT"})
 # Names of one word that may be cut short: "Yugansk" of "Yuganskneftegas".
 _LEAST_CUT = 5
@@ -206,6 +216,7 @@ class _Article:
             **_acronyms(mentions, self.keys, self.others),
             **self._in_brackets(mentions),
         }
+        self.whole_names |= self._second_names(mentions)
 
     def meant(self, at: int, one: Name) -> object:
         """What makes the mention equal to others; None where that cannot be told."""
@@ -282,6 +293,17 @@ class _Article:
                     found[short] = whole
         return found
 
+    def _second_names(self, mentions: Sequence[Name]) -> dict[Key, Key | None]:
+        """What the text says to be another name of the mention before it means that; no places."""
+        found: dict[Key, Key | None] = {}
+        for at, one in enumerate(mentions):
+            if at and one.before == "=" and not {one.type, mentions[at - 1].type} & _PLACES:
+                first = self.keys[at - 1]
+                whole = self.whole_names.get(first, self.full_names.get(first, first))
+                if whole != self.keys[at] and self.keys[at] not in found.values():
+                    found[self.keys[at]] = whole
+        return found
+
     def _heads(self) -> dict[Key, Key | None]:
         """What the last word of a longer name of the same type means; None where that cannot be told."""
         longer: dict[tuple[str, str], set[Key]] = defaultdict(set)
@@ -301,9 +323,11 @@ class _Article:
             if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[other] == ORG
         }
         numbered: dict[Key, Key | None] = {
-            name[:-1]: None
-            for name in self.others
-            if len(name) == 2 and name[1].isdigit() and (name[:-1] in single or name[:-1] in self.people)
+            key: None
+            for name, own in self.others.items()
+            if len(name) > 1 and name[-1].isdigit() and (name[:-1] in self.others or name[:-1] in self.people)
+            if len(name) == 2 or not own[0].surface.split()[0].isupper()
+            for key in (name, name[:-1])
         }
         return (
             cut

@@ -123,13 +123,33 @@ def test_who_has_a_title_or_a_persons_last_name_is_a_person():
         ("Ida Dana Quist", [("Ida Dana Quist", "ORG")]),
         ("Oar Films' Lund", [("Lund", "ORG")]),
         ("Winning a Lund", [("Lund", "ORG")]),
+        ("Vote Lund", [("Lund", "ORG")]),
+        ("Lord Dana Quist", [("Lord Dana Quist", "ORG")]),
         ("Across Lund", [("Lund", "ORG")]),
         ("Radio Lund", [("Radio Lund", "ORG")]),
     ],
 )
 def test_what_a_tagger_took_into_a_name_is_cut_off_where_the_name_stands_elsewhere(taken, left):
-    texts = (f"It was {taken} then.", "They met Ms Quist.", "They know Lund.")
-    assert marked(*texts, given=[(0, taken, "ORG"), (1, "Quist", "PERSON"), (2, "Lund", "ORG")])[0] == left
+    texts = (f"It was {taken} then.", "They met Ms Quist.", "They know Lund.", "It is the Lord.")
+    assert marked(*texts, given=[(0, taken, "ORG"), (1, "Quist", "PERSON"), (2, "Lund", "ORG"), (3, "Lord", "ORG")])[0] == left
+
+
+def test_what_begins_a_sentence_is_the_first_name_of_whoever_has_none_elsewhere():
+    for begin, second, surface in (
+        ("Amit Quist", "Mr Quist", "Amit Quist"),
+        ("Amit Quist", "Quist", "Quist"),
+        ("Striker Quist", "The striker Mr Quist", "Quist"),
+        ("Amit Quist", "Dana Quist and Mr Quist", "Quist"),
+    ):
+        texts = (f"{begin} came.", f"{second} left.")
+        given = [(0, "Quist", "PERSON"), (1, "Dana Quist" if "Dana" in second else "Quist", "PERSON")]
+        assert marked(*texts, given=given)[0] == [(surface, "PERSON")]
+
+
+def test_a_nation_before_a_long_form_is_marked():
+    text = "A US Department of Quays (DQ) boat."
+    given = [(0, "US Department", "ORG"), (0, "DQ", "ORG")]
+    assert [name for name, _ in marked(text, given=given)[0]] == ["US", "Department of Quays", "DQ"]
 
 
 def test_a_name_that_the_tagger_cut_is_whole_as_elsewhere():

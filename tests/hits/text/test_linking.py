@@ -129,6 +129,21 @@ def test_a_club_is_called_by_the_last_word_of_its_name_where_one_has_it():
     assert linked(org("Quay United"), org("Oar United"), org("United"), org("United")) == []
 
 
+def test_a_second_name_that_the_text_gives_is_linked_but_no_place():
+    second = ("Lund", "PERSON", "=")
+    assert linked(org("Quay"), second, person("Lund"), org("Quay")) == [["Quay", "Lund", "Lund", "Quay"]]
+    assert linked(person("Mara Quist"), second, person("Quist")) == [["Mara Quist", "Lund", "Quist"]]
+    assert linked(place("Quay"), second, person("Lund")) == [["Lund", "Lund"]]
+    assert linked(org("Quay"), org("Quay", "="), org("Quay")) == [["Quay", "Quay", "Quay"]]
+    assert linked(org("Man Utd"), org("Manchester United")) == [["Man Utd", "Manchester United"]]
+
+
+def test_a_numbered_name_and_the_same_without_its_number_are_linked_with_nothing():
+    for name in ("Quay", "Quay Oar"):
+        assert linked(*[org(f"{name} 8")] * 2, *[org(name)] * 2) == []
+    assert linked(*[org("QBA Radio 1")] * 2, *[org("QBA Radio")] * 2) == [["QBA Radio 1"] * 2, ["QBA Radio"] * 2]
+
+
 def test_a_name_is_the_one_that_has_capitals_before_it():
     assert linked(org("QBA Radio 1"), org("Radio 1")) == [["QBA Radio 1", "Radio 1"]]
     assert linked(org("QBA Radio 1"), org("QBX Radio 1"), org("Radio 1")) == []
