@@ -88,6 +88,8 @@ _LIBERAL_BEFORE = re.compile(r"(?<!\w)Liberal $")
 _DASH = re.compile(r" [-\u2013\u2014] ")
 # "Chelsea boss " before a name; "van" and the like belong to it.
 _ROLE = re.compile(r"[A-Z].* (?!(?:van|von|der|den|del|bin|ibn|and|the|dos|ter|ten)\b)[a-z]{3,} (?=[A-Z])")
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_IN_BRACKETS = re.compile(r"(?<= \()([A-Z]{2,6})(?=\))")
 # "QTV (Quay Television)" and "QTV - Quay Television -".
 _EXPLAINED = re.compile(r"(?<!\w)([A-Z]\w+) (?:\(|- )([A-Z]\w+(?: \w+){1,5})(?:\)| -)")
 _LAST_NAME = re.compile(r"(?<!\w)(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor)\.? ([A-Z][\w-]+)(?! [A-Z])")
@@ -206,16 +208,18 @@ def _with_long_forms(text: str, own: Sequence[Mention]) -> list[Mention]:
     small ones ("mild rope syndrome (MRS)"), and with those in brackets behind it ("QTV (Quay Television)").
     """
     kept = list(own)
-    for one in own:
-        short = text[one.start : one.end].lower()
-        if text.startswith(" (", one.start - 2) and (long := _long_before(text, one, short)):
-            kept = _with(kept, long)
+    starts = {one.start for one in own}
+    found = (Mention(*match.span(1), "ORG") for match in _IN_BRACKETS.finditer(text) if match[1] not in _NO_NAMES)
+    for one in [*own, *(new for new in found if new.start not in starts)]:
+        long = _long_before(text, one) if text.startswith(" (", one.start - 2) else None
+        if long and (one.start in starts or text[long.start].isupper()):
+            kept = _with(_with(kept, one), long)
             if nation := _NATION_BEFORE.search(text, 0, long.start):
                 kept = _with(kept, Mention(nation.start(), nation.end() - 1, "GPE"))
-    for found in _EXPLAINED.finditer(text):
-        if "".join(word if word.isupper() else word[0] for word in found[2].split()).lower() == found[1].lower():
-            kind = next((one.type for one in own if one.start == found.start(1)), "ORG")
-            kept = _with(_with(kept, Mention(*found.span(1), kind)), Mention(*found.span(2), kind))
+    for match in _EXPLAINED.finditer(text):
+        if "".join(word if word.isupper() else word[0] for word in match[2].split()).lower() == match[1].lower():
+            kind = next((one.type for one in own if one.start == match.start(1)), "ORG")
+            kept = _with(_with(kept, Mention(*match.span(1), kind)), Mention(*match.span(2), kind))
     return sorted(kept)
 
 
@@ -223,10 +227,11 @@ def _with(kept: Sequence[Mention], new: Mention) -> list[Mention]:
     return [one for one in kept if not _overlap(one, new)] + [new]
 
 
-def _long_before(text: str, one: Mention, short: str) -> Mention | None:
+def _long_before(text: str, one: Mention) -> Mention | None:
     """The words before the brackets, capitals and small words between them, or all small and nothing between."""
-    words = list(_WORD.finditer(text, 0, one.start))
+    words, short = list(_WORD.finditer(text, 0, one.start)), text[one.start : one.end].lower()
     large, last = "", one.start - 2
+    last = possessive.start() if (possessive := _POSSESSIVE.search(text, 0, last)) else last
     for word in reversed(words):
         large = word[0][0].lower() + large if word[0][0].isupper() else large
         if not short.endswith(large) or not (word[0][0].isupper() or word[0] in FUNCTION_WORDS):
@@ -323,7 +328,7 @@ def _cut_to_names(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> l
         for number in range(1, len(words)):
             head, tail = " ".join(words[:number]), " ".join(words[number:])
             behind = one._replace(start=one.end - len(tail))
-            if _FULL_NAME.fullmatch(tail) and tail.split()[-1] in people:
+            if _FULL_NAME.fullmatch(tail) and tail.split()[-1] in people and words[number].lower() not in COURTESY:
                 if types.get(head, PERSON) != PERSON and head.lower() not in TITLES:
                     return [Mention(one.start, one.start + len(head), types[head]), behind._replace(type=PERSON)]
                 if _ROLE_BEFORE.fullmatch(head):
@@ -339,7 +344,7 @@ def _parts_of_names(types: Mapping[str, str]) -> set[str]:
     """First and last names of people who are named in full."""
     full = (surface.split() for surface, name in types.items() if name == PERSON)
     parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1], " ".join(words[1:]))}
-    return {part for part in parts if len(part) > 2 and part[0].isupper()}
+    return {part for part in parts if len(part) > 2 and part[0].isupper() and part.lower() not in TITLES}
 
 
 def _short_companies(texts: Sequence[str], types: Mapping[str, str]) -> set[str]:
@@ -434,7 +439,12 @@ def _within_name(text: str, new: Mention, kept: Sequence[Mention], names: _Names
     before, after = _WORD_BEFORE.search(text, max(0, new.start - 40), new.start), _WORD_AFTER.match(text, new.end)
     may_follow = new.type == PERSON or " " in text[new.start : new.end]
     in_compound = text[max(0, new.start - 1) : new.start] == "-"
-    if before and new.type in _WITH_PLURALS and before[1].lower() in names.small and _FIRST_OR_OLD.match(text, 0, new.start):
+    if (
+        before
+        and new.type in _WITH_PLURALS
+        and before[1].lower() in names.small
+        and _FIRST_OR_OLD.match(text, 0, new.start)
+    ):
         before = None
     if (beside := _BESIDE_AFTER.match(text, new.end)) and beside[1] in names.types:
         after = None

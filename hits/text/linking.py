@@ -47,8 +47,9 @@ from hits.text.words import FUNCTION_WORDS
 class Name(NamedTuple):
     """A mention as a linker sees it, with what stands before and after it, or empty texts.
 
-    `before` is a title or "the" in lower case, or "(" where the mention stands in brackets right behind the one before
-    it, or "=" where the text says that it is a second name of the mention before it. `after` is the next word, unless another mention begins with it.
+    `before` is a title or "the" in lower case, "(" where the mention stands in brackets right behind the one before it,
+    or "=" where the text says that it is a second name of that one. `after` is the next word, unless another mention
+    begins with it.
     """
 
     surface: str
@@ -128,6 +129,7 @@ _OTHERS = """
 NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
 _NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
+_SITE = re.compile(r"\.com$|\.")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
 _CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
@@ -216,7 +218,8 @@ class _Article:
             **_acronyms(mentions, self.keys, self.others),
             **self._in_brackets(mentions),
         }
-        self.whole_names |= self._second_names(mentions)
+        self.second_names = self._second_names(mentions)
+        self.whole_names |= self.second_names
 
     def meant(self, at: int, one: Name) -> object:
         """What makes the mention equal to others; None where that cannot be told."""
@@ -229,7 +232,8 @@ class _Article:
             # Husband and wife, say: only a title tells which of them is meant.
             gender = _gender(one)
             return (key, *gender) if gender else None
-        return self.full_names[key]
+        whole = self.full_names[key]
+        return self.second_names.get(whole, whole) if whole else None
 
     def _full_name(self, key: Key) -> Key | None:
         """The name itself where it is short for none; None where it may be short for several people."""
@@ -361,6 +365,7 @@ def _key(one: Name) -> Key:
         return tuple(words[:-1] if len(words) > 2 and words[-1] in _GENERATION else words)
     words = words[1:] if len(words) > 1 and words[0] == "the" else words
     words = words[:-1] if len(words) > 1 and words[-1] in _COMPANY else words
+    words = [_SITE.sub("", entity_name(one.surface))] if len(words) == 1 and "." in one.surface else words
     return tuple(_SAME.get(" ".join(words), " ".join(words)).split())
 
 

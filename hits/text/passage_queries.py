@@ -72,7 +72,7 @@ _ARTICLES_AT_ONCE = 32
 # "Quay, formerly known as Lund" and "Formerly known as Lund, Quay".
 _KNOWN_AS = (
     r"(?:(?:formerly|previously|also|better|otherwise|originally) (?:known|called)(?: as)?|"
-    r"(?:previous|former|original|real) name(?: is| was)?|code-?named?)"
+    r"(?:previous|former|original|real) name(?: is| was)?|code-?named?|aka)"
 )
 _SECOND_NAME = re.compile(rf"[^;]*\b{_KNOWN_AS},? [\"'\u2018\u201c]?(?:[Tt]he )?$")
 _FIRST_NAME = re.compile(rf"{_KNOWN_AS} [\"'\u2018\u201c]?(?:the )?$", re.IGNORECASE)

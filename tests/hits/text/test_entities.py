@@ -94,6 +94,11 @@ def test_a_long_form_is_a_name_also_in_small_letters_and_behind_its_abbreviation
         ("They have mild oar rope now (MOR) here.", ["MOR"]),
     ):
         assert [name for name, _ in marked(text, given=[(0, "MOR", "ORG")])[0]] == names
+    for text, names in (
+        ("They met the Quay Boat Union's (QBU) cook.", ["Quay Boat Union", "QBU"]),
+        ("They met the Gross Domestic Product (GDP) and quay boat union (QBU).", []),
+    ):
+        assert [name for name, _ in marked(text, given=[])[0]] == names
     for text in ("It is QPTV (Quay Protocol TV) here.", "It is QPTV - Quay Protocol TV - here."):
         assert [name for name, _ in marked(text, given=[])[0]] == ["QPTV", "Quay Protocol TV"]
     assert marked("They won (Quay Park TV) and QPX (Quay Park TV).", given=[]) == [[]]
@@ -110,7 +115,9 @@ def test_who_has_a_title_or_a_persons_last_name_is_a_person():
         last = name.split()[1]
         done = marked(f"{name} won.", f"Then {last} won.", given=[(0, name, "ORG"), (1, last, "PERSON")])
         assert done[0] == [(name, "ORG")]
-    assert marked("It is in New Quist.", "Mr Quist spoke.", given=[(0, "New Quist", "GPE")])[0] == [("New Quist", "GPE")]
+    assert marked("It is in New Quist.", "Mr Quist spoke.", given=[(0, "New Quist", "GPE")])[0] == [
+        ("New Quist", "GPE")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -125,13 +132,22 @@ def test_who_has_a_title_or_a_persons_last_name_is_a_person():
         ("Winning a Lund", [("Lund", "ORG")]),
         ("Vote Lund", [("Lund", "ORG")]),
         ("Lord Dana Quist", [("Lord Dana Quist", "ORG")]),
+        ("QBA Mr Quist", [("QBA Mr Quist", "ORG")]),
         ("Across Lund", [("Lund", "ORG")]),
         ("Radio Lund", [("Radio Lund", "ORG")]),
     ],
 )
 def test_what_a_tagger_took_into_a_name_is_cut_off_where_the_name_stands_elsewhere(taken, left):
     texts = (f"It was {taken} then.", "They met Ms Quist.", "They know Lund.", "It is the Lord.")
-    assert marked(*texts, given=[(0, taken, "ORG"), (1, "Quist", "PERSON"), (2, "Lund", "ORG"), (3, "Lord", "ORG")])[0] == left
+    assert (
+        marked(*texts, given=[(0, taken, "ORG"), (1, "Quist", "PERSON"), (2, "Lund", "ORG"), (3, "Lord", "ORG")])[0]
+        == left
+    )
+
+
+def test_a_title_is_no_first_name():
+    texts = ("Lord Quist came.", "Then Lord spoke.")
+    assert marked(*texts, given=[(0, "Lord Quist", "PERSON")])[1] == []
 
 
 def test_what_begins_a_sentence_is_the_first_name_of_whoever_has_none_elsewhere():

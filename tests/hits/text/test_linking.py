@@ -31,6 +31,7 @@ def place(surface):
 def test_equal_names_are_linked_without_case_possessives_titles_and_company_forms():
     assert linked(place("OSLO"), place("Oslo"), place("Oslo's")) == [["OSLO", "Oslo", "Oslo's"]]
     assert linked(person("President Mara Lund"), person("Mara Lund")) == [["President Mara Lund", "Mara Lund"]]
+    assert linked(org("Quay.com"), org("Quay"), org("U.S.")) == [["Quay.com", "Quay"]]
     assert linked(org("Quay Boats Ltd."), org("Quay Boats")) == [["Quay Boats Ltd.", "Quay Boats"]]
     assert linked(person("Abu al-Rami"), person("Abu Al Rami")) == [["Abu al-Rami", "Abu Al Rami"]]
 

@@ -81,6 +81,20 @@ def test_an_abbreviation_in_brackets_is_the_name_before_it():
     assert [data["text"][a:b] for a, b in query.answers] == ["Baltic Commission for Deaf Sailors", "BCD"]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Angela Merkel, formerly known as Helmut Kohl, met them in Oslo.",
+        "Formerly known as Helmut Kohl, Angela Merkel met them in Oslo.",
+    ],
+)
+def test_what_the_text_calls_a_second_name_is_a_reference_too(sentence):
+    lead = [f"{sentence} Bergen and Norway were near.", "All went very well that day."]
+    data = generate(Parts([*lead, "Later that evening Merkel said that they had sung very old songs."], []), SMALL).data
+    (query,) = queries(data)
+    assert {data["text"][a:b] for a, b in query.answers} == {"Angela Merkel", "Helmut Kohl"}
+
+
 REST = "Later that day Merkel said the boats would be painted white and blue."
 
 
