@@ -27,8 +27,8 @@ Linked with nothing, not even with themselves, because they may mean one or anot
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
 stands in any other way than said ("Treasury" in an article about the US Treasury), its first word before "and", and an
 organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which the article also names a
-numbered version ("Opera" and "Opera 8.0"). A place is never linked with a
-longer name that holds it ("America" and "North American").
+numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a longer name that holds it
+("America" and "North American").
 """
 
 from __future__ import annotations
