@@ -12,20 +12,23 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
   brackets behind a name that has its letters in this order;
 - "the" and the last word of an organisation's or place's name, or the first word before "of" and the like, where it
   fits one name that stands before it and no other ("the Commission" after "European Commission");
+- the last word of a club's name, where it fits one name and no other ("United" in an article about Manchester United);
+- a name without capitals before it, where it fits one ("Radio 1" and "BBC Radio 1");
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
 - a plural and its singular, of no people and places ("Baftas");
-- a few countries, unions of countries and parties that have several names (`_TWO_NAMES`).
+- a few countries, unions of countries, parties and teams that have several names (`_TWO_NAMES`), and what the text says
+  to be a second name ("formerly known as").
 
 No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
 full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
-stands in any other way than said ("United" in an article about Manchester United), its first word before "and", and an
+stands in any other way than said ("Treasury" in an article about the US Treasury), its first word before "and", and an
 organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which the article also names a
-numbered version ("Opera" and "Opera 8.0"). A place is never linked with a
-longer name that holds it ("America" and "North American").
+numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a longer name that holds it
+("America" and "North American").
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hits.text.entities import COMPANY_KINDS, PERSON, TITLES
+from hits.text.entities import CLUBS, COMPANY_KINDS, PERSON, TITLES
 from hits.text.passages import entity_name
 from hits.text.words import FUNCTION_WORDS
 
@@ -44,8 +47,9 @@ from hits.text.words import FUNCTION_WORDS
 class Name(NamedTuple):
     """A mention as a linker sees it, with what stands before and after it, or empty texts.
 
-    `before` is a title or "the" in lower case, or "(" where the mention stands in brackets right behind the one before
-    it. `after` is the next word, unless another mention begins with it.
+    `before` is a title or "the" in lower case, "(" where the mention stands in brackets right behind the one before it,
+    or "=" where the text says that it is a second name of that one. `after` is the next word, unless another mention
+    begins with it.
     """
 
     surface: str
@@ -76,6 +80,14 @@ _TWO_NAMES = """
     oscars = academy awards = oscar = academy award
     olympics = olympic games = olympic
     macintosh = mac
+    manchester united = man utd = man united
+    newcastle united = newcastle = magpies
+    tottenham hotspur = tottenham = spurs
+    arsenal = gunners
+    leicester = leicester tigers = tigers
+    new zealand = all blacks
+    australia = wallabies
+    south africa = springboks
 """
 _SAME = {
     name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
@@ -112,15 +124,18 @@ _OTHERS = """
     congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
     liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
     tibetan tongan uruguayan uzbek welsh
+    briton croat dane dutchman englishman finn frenchman irishman pole scot scotsman serb spaniard swede turk welshman
 """
 NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
 _NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
+_SITE = re.compile(r"\.com$|\.")
 _POINTS = re.compile(r"[.,\"\u201c\u201d]")
 _ACRONYM = re.compile(r"(?=.*[A-Z&].*[A-Z])[A-Za-z&]{2,8}|[A-Z][a-z]{2,6}")
 _CAPITALS = re.compile(r"[A-Z][^\s\d,'\u2019]*(?: [A-Z][^\s\d,'\u2019]+)+")
 _JOINING = frozenset({"of", "for", "to", "and", "&"})
 ORG = "ORG"
+_PLACES = frozenset({"GPE", "NORP", "LOC"})
 _WITH_PLURALS = frozenset({ORG, "NORP", "PRODUCT", "EVENT"})
 # Names of one word that may be cut short: "Yugansk" of "Yuganskneftegas".
 _LEAST_CUT = 5
@@ -199,9 +214,12 @@ class _Article:
             **self._plurals(),
             **self._beginnings(),
             **self._heads(),
+            **self._without_capitals(),
             **_acronyms(mentions, self.keys, self.others),
             **self._in_brackets(mentions),
         }
+        self.second_names = self._second_names(mentions)
+        self.whole_names |= self.second_names
 
     def meant(self, at: int, one: Name) -> object:
         """What makes the mention equal to others; None where that cannot be told."""
@@ -214,7 +232,8 @@ class _Article:
             # Husband and wife, say: only a title tells which of them is meant.
             gender = _gender(one)
             return (key, *gender) if gender else None
-        return self.full_names[key]
+        whole = self.full_names[key]
+        return self.second_names.get(whole, whole) if whole else None
 
     def _full_name(self, key: Key) -> Key | None:
         """The name itself where it is short for none; None where it may be short for several people."""
@@ -278,24 +297,41 @@ class _Article:
                     found[short] = whole
         return found
 
+    def _second_names(self, mentions: Sequence[Name]) -> dict[Key, Key | None]:
+        """What the text says to be another name of the mention before it means that; no places."""
+        found: dict[Key, Key | None] = {}
+        for at, one in enumerate(mentions):
+            if at and one.before == "=" and not {one.type, mentions[at - 1].type} & _PLACES:
+                first = self.keys[at - 1]
+                whole = self.whole_names.get(first, self.full_names.get(first, first))
+                if whole != self.keys[at] and self.keys[at] not in found.values():
+                    found[self.keys[at]] = whole
+        return found
+
     def _heads(self) -> dict[Key, Key | None]:
         """What the last word of a longer name of the same type means; None where that cannot be told."""
         longer: dict[tuple[str, str], set[Key]] = defaultdict(set)
         for name, own in self.others.items():
             if len(name) > 1:
-                longer[name[-1], own[0].type].add(name)
+                longer[name[-1], own[0].type if name[-1] not in CLUBS else ""].add(name)
             if len(name) > 2 and name[1] in _JOINING:
                 longer[name[0], own[0].type].add(name)
-        single = {key: own[0].type for key, own in self.others.items() if len(key) == 1 and key not in self.people}
+        single = {
+            key: own[0].type if key[0] not in CLUBS else ""
+            for key, own in self.others.items()
+            if len(key) == 1 and key not in self.people
+        }
         cut: dict[Key, Key | None] = {
             one: None
             for one, other in pairwise(sorted(single))
             if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[other] == ORG
         }
         numbered: dict[Key, Key | None] = {
-            name[:-1]: None
-            for name in self.others
-            if len(name) == 2 and name[1].isdigit() and (name[:-1] in single or name[:-1] in self.people)
+            key: None
+            for name, own in self.others.items()
+            if len(name) > 1 and name[-1].isdigit() and (name[:-1] in self.others or name[:-1] in self.people)
+            if len(name) == 2 or not own[0].surface.split()[0].isupper()
+            for key in (name, name[:-1])
         }
         return (
             cut
@@ -303,7 +339,17 @@ class _Article:
             | {key: self._whole(key, longer[key[0], kind]) for key, kind in single.items() if (key[0], kind) in longer}
         )
 
+    def _without_capitals(self) -> dict[Key, Key]:
+        """What a name without the capitals before it means ("Radio 1" of "BBC Radio 1")."""
+        longer: dict[Key, set[Key]] = defaultdict(set)
+        for name, own in self.others.items():
+            if len(name) > 2 and own[0].type == ORG and own[0].surface.split()[0].isupper():
+                longer[name[1:]].add(name)
+        return {key: next(iter(found)) for key, found in longer.items() if len(found) == 1 and key in self.others}
+
     def _whole(self, head: Key, longer: Collection[Key]) -> Key | None:
+        if head[0] in CLUBS and len(longer) == 1:
+            return next(iter(longer))
         if len(longer) > 1 or head[0] in _NO_HEADS or any(one.before != "the" for one in self.others[head]):
             return None
         (whole,) = longer
@@ -319,6 +365,7 @@ def _key(one: Name) -> Key:
         return tuple(words[:-1] if len(words) > 2 and words[-1] in _GENERATION else words)
     words = words[1:] if len(words) > 1 and words[0] == "the" else words
     words = words[:-1] if len(words) > 1 and words[-1] in _COMPANY else words
+    words = [_SITE.sub("", entity_name(one.surface))] if len(words) == 1 and "." in one.surface else words
     return tuple(_SAME.get(" ".join(words), " ".join(words)).split())
 
 

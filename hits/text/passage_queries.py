@@ -69,6 +69,13 @@ LEAD_BY: Mapping[str, str] = MappingProxyType(
     {"paragraph": "The lead ends with a paragraph.", "sentence": "The lead ends with a sentence."}
 )
 _ARTICLES_AT_ONCE = 32
+# "Quay, formerly known as Lund" and "Formerly known as Lund, Quay".
+_KNOWN_AS = (
+    r"(?:(?:formerly|previously|also|better|otherwise|originally) (?:known|called)(?: as)?|"
+    r"(?:previous|former|original|real) name(?: is| was)?|code-?named?|aka)"
+)
+_SECOND_NAME = re.compile(rf"[^;]*\b{_KNOWN_AS},? [\"'\u2018\u201c]?(?:[Tt]he )?$")
+_FIRST_NAME = re.compile(rf"{_KNOWN_AS} [\"'\u2018\u201c]?(?:the )?$", re.IGNORECASE)
 _QUESTION = re.compile(r"\?[\"'\u2019\u201d)\]\s]*$")
 
 Json = dict[str, Any]
@@ -224,11 +231,20 @@ def _linked(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], linker:
 
 def _names(text: str, own: Sequence[Mention]) -> Iterator[Name]:
     starts, ends = {one.start for one in own}, {one.end for one in own}
-    for one in own:
+    for at, one in enumerate(own):
         in_brackets = text.startswith(" (", one.start - 2) and one.start - 2 in ends
         before = "(" if in_brackets else word_before(text, one.start)
+        if at and _is_second_name(text, own[at - 1], one):
+            before = "="
         after = "" if one.end + 1 in starts else word_after(text, one.end)
         yield Name(text[one.start : one.end], one.type, before, after)
+
+
+def _is_second_name(text: str, first: Mention, second: Mention) -> bool:
+    """Whether the text says that these two mentions in a row are two names of one."""
+    between = text[first.end : second.start]
+    begins = bool(_FIRST_NAME.fullmatch(text, 0, first.start)) and between.strip("'\"\u2019\u201d") == ", "
+    return begins or bool(_SECOND_NAME.fullmatch(between))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,116 @@ def test_the_long_form_before_an_abbreviation_in_brackets_is_a_name():
     assert marked(text, given=given) == [[("Quay Boat Language of Oars", "ORG"), ("QBLO", "ORG"), ("QBR", "ORG")]]
 
 
+def test_a_long_form_is_a_name_also_in_small_letters_and_behind_its_abbreviation():
+    for text, names in (
+        ("They have mild oar-rope (MOR) here.", ["mild oar-rope", "MOR"]),
+        ("They have mild oar rope now (MOR) here.", ["MOR"]),
+    ):
+        assert [name for name, _ in marked(text, given=[(0, "MOR", "ORG")])[0]] == names
+    for text, names in (
+        ("They met the Quay Boat Union's (QBU) cook.", ["Quay Boat Union", "QBU"]),
+        ("They met the Gross Domestic Product (GDP) and quay boat union (QBU).", []),
+    ):
+        assert [name for name, _ in marked(text, given=[])[0]] == names
+    for text in ("It is QPTV (Quay Protocol TV) here.", "It is QPTV - Quay Protocol TV - here."):
+        assert [name for name, _ in marked(text, given=[])[0]] == ["QPTV", "Quay Protocol TV"]
+    assert marked("They won (Quay Park TV) and QPX (Quay Park TV).", given=[]) == [[]]
+
+
+def test_who_has_a_title_or_a_persons_last_name_is_a_person():
+    for second, given in (
+        ("Then Mr Quist spoke.", [(1, "Quist", "ORG")]),
+        ("Then Quist spoke.", [(1, "Quist", "PERSON")]),
+    ):
+        done = marked("Dana Quist came.", second, given=[(0, "Dana Quist", "ORG"), *given])
+        assert done == [[("Dana Quist", "PERSON")], [("Quist", "PERSON")]]
+    for name in ("Dana United", "Dana Motors"):
+        last = name.split()[1]
+        done = marked(f"{name} won.", f"Then {last} won.", given=[(0, name, "ORG"), (1, last, "PERSON")])
+        assert done[0] == [(name, "ORG")]
+    assert marked("It is in New Quist.", "Mr Quist spoke.", given=[(0, "New Quist", "GPE")])[0] == [
+        ("New Quist", "GPE")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("taken", "left"),
+    [
+        ("QBA Dana Quist", [("Dana Quist", "PERSON")]),
+        ("Oar boss Dana Quist", [("Dana Quist", "PERSON")]),
+        ("Lib Dem Dana Quist", [("Dana Quist", "PERSON")]),
+        ("Lund Dana Quist", [("Lund", "ORG"), ("Dana Quist", "PERSON")]),
+        ("Ida Dana Quist", [("Ida Dana Quist", "ORG")]),
+        ("Oar Films' Lund", [("Lund", "ORG")]),
+        ("Winning a Lund", [("Lund", "ORG")]),
+        ("Vote Lund", [("Lund", "ORG")]),
+        ("Lord Dana Quist", [("Lord Dana Quist", "ORG")]),
+        ("QBA Mr Quist", [("QBA Mr Quist", "ORG")]),
+        ("Across Lund", [("Lund", "ORG")]),
+        ("Radio Lund", [("Radio Lund", "ORG")]),
+    ],
+)
+def test_what_a_tagger_took_into_a_name_is_cut_off_where_the_name_stands_elsewhere(taken, left):
+    texts = (f"It was {taken} then.", "They met Ms Quist.", "They know Lund.", "It is the Lord.")
+    assert (
+        marked(*texts, given=[(0, taken, "ORG"), (1, "Quist", "PERSON"), (2, "Lund", "ORG"), (3, "Lord", "ORG")])[0]
+        == left
+    )
+
+
+def test_a_title_is_no_first_name():
+    texts = ("Lord Quist came.", "Then Lord spoke.")
+    assert marked(*texts, given=[(0, "Lord Quist", "PERSON")])[1] == []
+
+
+def test_what_begins_a_sentence_is_the_first_name_of_whoever_has_none_elsewhere():
+    for begin, second, surface in (
+        ("Amit Quist", "Mr Quist", "Amit Quist"),
+        ("Amit Quist", "Quist", "Quist"),
+        ("Striker Quist", "The striker Mr Quist", "Quist"),
+        ("Amit Quist", "Dana Quist and Mr Quist", "Quist"),
+    ):
+        texts = (f"{begin} came.", f"{second} left.")
+        given = [(0, "Quist", "PERSON"), (1, "Dana Quist" if "Dana" in second else "Quist", "PERSON")]
+        assert marked(*texts, given=given)[0] == [(surface, "PERSON")]
+
+
+def test_a_nation_before_a_long_form_is_marked():
+    text = "A US Department of Quays (DQ) boat."
+    given = [(0, "US Department", "ORG"), (0, "DQ", "ORG")]
+    assert [name for name, _ in marked(text, given=given)[0]] == ["US", "Department of Quays", "DQ"]
+
+
+def test_a_name_that_the_tagger_cut_is_whole_as_elsewhere():
+    texts = ("They know Lund Oar.", "We saw Lund Oar too.")
+    assert marked(*texts, given=[(0, "Lund Oar", "ORG"), (1, "Oar", "ORG")])[1] == [("Lund Oar", "ORG")]
+
+
+def test_plurals_and_names_of_several_words_in_small_letters_are_marked():
+    texts = ("They won a Quay and a Grand Oar.", "Then a grand oar and many Quays.", "Dana Lund won.")
+    given = [(0, "Quay", "ORG"), (0, "Grand Oar", "ORG"), (2, "Dana Lund", "PERSON")]
+    assert [name for name, _ in marked(*texts, "A dana lund.", given=given)[1]] == ["grand oar", "Quays"]
+    assert marked(*texts, "A dana lund.", given=given)[3] == []
+
+
+def test_two_names_with_a_hyphen_between_are_both_marked():
+    texts = ("Quist met Lund.", "The Quist-Lund row.", "The Quist-Benz row.")
+    done = marked(*texts, given=[(0, "Quist", "PERSON"), (0, "Lund", "PERSON")])
+    assert [[name for name, _ in own] for own in done[1:]] == [["Quist", "Lund"], []]
+
+
+def test_an_ordinary_word_that_begins_a_quotation_is_no_part_of_the_name_behind_it():
+    texts = ("They vote and like Quay.", 'They said "Vote Quay and win".', "They know Royal Quay.", "A royal day.")
+    assert [bool(own) for own in marked(*texts, given=[(0, "Quay", "ORG")])] == [True, True, False, False]
+
+
+def test_a_score_is_no_part_of_a_name_and_new_year_and_western_are_none():
+    text = "Dana Quist 6-4 6-2"
+    assert trimmed(text, 0, len("Dana Quist 6-"), "PERSON") == (0, len("Dana Quist"))
+    assert trimmed("Dana Quist 6", 0, 12, "PERSON") == (0, 12)
+    assert found("In the New Year many Western people and MSPs visited Oslo.") == [["Oslo"]]
+
+
 def test_two_names_that_were_found_as_one_are_two_where_both_stand_elsewhere_too():
     texts = ("Dana Quist met Ida Lund.", "Quist and Lund spoke.", "The firm Lund and Son did not.")
     given = [

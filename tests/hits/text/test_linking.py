@@ -31,6 +31,7 @@ def place(surface):
 def test_equal_names_are_linked_without_case_possessives_titles_and_company_forms():
     assert linked(place("OSLO"), place("Oslo"), place("Oslo's")) == [["OSLO", "Oslo", "Oslo's"]]
     assert linked(person("President Mara Lund"), person("Mara Lund")) == [["President Mara Lund", "Mara Lund"]]
+    assert linked(org("Quay.com"), org("Quay"), org("U.S.")) == [["Quay.com", "Quay"]]
     assert linked(org("Quay Boats Ltd."), org("Quay Boats")) == [["Quay Boats Ltd.", "Quay Boats"]]
     assert linked(person("Abu al-Rami"), person("Abu Al Rami")) == [["Abu al-Rami", "Abu Al Rami"]]
 
@@ -115,13 +116,40 @@ def test_a_place_is_not_linked_with_a_longer_name_that_holds_it():
 
 def test_the_last_word_of_a_name_is_linked_behind_the_and_otherwise_with_nothing():
     assert linked(org("Harbour Commission"), org("Commission", "the")) == [["Harbour Commission", "Commission"]]
-    assert linked(org("Quay United"), org("United"), org("United")) == []
+    assert linked(org("Quay Treasury"), org("Treasury"), org("Treasury")) == []
     assert linked(org("Harbour Commission"), org("Fish Commission"), org("Commission", "the")) == []
     assert linked(org("Bank of Quays"), org("Bank", "the")) == [["Bank of Quays", "Bank"]]
     assert linked(org("Quay & Sons"), org("Quay"), org("Quay")) == []
     assert linked(org("Quayska"), org("Quayskaneft"), org("Quayska")) == []
     assert linked(org("Quay 8.0"), org("Quay"), org("Quay")) == []
     assert linked(org("White House"), org("House", "the"), org("House", "the")) == []
+
+
+def test_a_club_is_called_by_the_last_word_of_its_name_where_one_has_it():
+    assert linked(("Quay United", "NORP"), org("United"), org("United")) == [["Quay United", "United", "United"]]
+    assert linked(org("Quay United"), org("Oar United"), org("United"), org("United")) == []
+
+
+def test_a_second_name_that_the_text_gives_is_linked_but_no_place():
+    second = ("Lund", "PERSON", "=")
+    assert linked(org("Quay"), second, person("Lund"), org("Quay")) == [["Quay", "Lund", "Lund", "Quay"]]
+    assert linked(person("Mara Quist"), second, person("Quist")) == [["Mara Quist", "Lund", "Quist"]]
+    assert linked(place("Quay"), second, person("Lund")) == [["Lund", "Lund"]]
+    assert linked(org("Quay"), org("Quay", "="), org("Quay")) == [["Quay", "Quay", "Quay"]]
+    assert linked(org("Man Utd"), org("Manchester United")) == [["Man Utd", "Manchester United"]]
+
+
+def test_a_numbered_name_and_the_same_without_its_number_are_linked_with_nothing():
+    for name in ("Quay", "Quay Oar"):
+        assert linked(*[org(f"{name} 8")] * 2, *[org(name)] * 2) == []
+    assert linked(*[org("QBA Radio 1")] * 2, *[org("QBA Radio")] * 2) == [["QBA Radio 1"] * 2, ["QBA Radio"] * 2]
+
+
+def test_a_name_is_the_one_that_has_capitals_before_it():
+    assert linked(org("QBA Radio 1"), org("Radio 1")) == [["QBA Radio 1", "Radio 1"]]
+    assert linked(org("QBA Radio 1"), org("QBX Radio 1"), org("Radio 1")) == []
+    assert linked(org("Quay Grand Prix"), org("Grand Prix")) == []
+    assert linked(org("QBA Radio"), org("Radio")) == []
 
 
 @pytest.mark.parametrize(
@@ -184,6 +212,7 @@ def test_a_nationality_before_a_common_noun_is_no_name(after):
 
 def test_nobody_is_named_by_a_nationality_behind_the_and_one_of_a_people_is():
     assert names([Name("Norwegian", "NORP", "the", "won"), Name("Norwegian", "NORP", "", "who")]) == [None, 0]
+    assert names([Name("Dane", "NORP", "the", "won"), Name("Danes", "NORP", "the", "won")]) == [None, 0]
 
 
 WORDS = some.sampled_from(["Mara", "Ida", "Lund", "Mr", "the", "Bank", "of", "QBA", "U.S.", "Party", "'s", "-", "Jr."])
