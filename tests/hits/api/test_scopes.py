@@ -31,6 +31,8 @@ WITHOUT_MONEY = {
     ("compensation-quote", "post"),
     ("draw-qualification-test", "post"),
     ("evaluate-release", "post"),
+    ("keep-system", "post"),
+    ("run-baselines", "post"),
     ("withdraw-release", "post"),
     ("expire", "post"),
     ("extend", "post"),

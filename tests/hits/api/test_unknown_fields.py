@@ -14,8 +14,8 @@ from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import MODEL_ROUTES, Pairs, asked, routes, said, world
 
 __all__ = ["world"]
-FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns",
-         "results", "results-columns", "results-form"}  # fmt: skip
+FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "keep-system", "media", "uploads",
+         "upload-columns", "results", "results-columns", "results-form"}  # fmt: skip
 LEADS = [pair for pair in routes() if pair not in MODEL_ROUTES]
 VERBS = [(route, method) for route, method in LEADS if method != "get" and route.name not in FORMS]
 READS = [(route, method) for route, method in LEADS if method == "get" and route.name not in ("schema", "docs")]

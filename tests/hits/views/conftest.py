@@ -125,7 +125,8 @@ class World:
             "upload-progress": [self.upload.pk],
             "stop-import": [self.upload.pk],
             **dict.fromkeys(
-                ["release", "evaluate-release", "withdraw-release", "release-archive"], [self.release.number]
+                ["release", "evaluate-release", "keep-system", "run-baselines", "withdraw-release", "release-archive"],
+                [self.release.number],
             ),
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
@@ -255,6 +256,8 @@ PROJECT_VERBS = {
     "make-release",
     "change-release-card",
     "evaluate-release",
+    "keep-system",
+    "run-baselines",
     "withdraw-release",
     "start-computation",
     "stop-computation",
