@@ -148,8 +148,13 @@ class SystemShape(Shape):
 
 class ReleaseDetailShape(ReleaseShape):
     manifest = serializers.DictField()
-    systems = SystemShape(many=True, help_text="Which were evaluated on it.")
+    systems = serializers.SerializerMethodField(help_text="Which were evaluated on it.")
     files = serializers.SerializerMethodField()
+
+    @extend_schema_field(SystemShape(many=True))
+    def get_systems(self, release: Release) -> list[dict[str, Any]]:
+        # The sums of each item are megabytes in a large release.
+        return list(SystemShape(release.systems.defer("sums"), many=True).data)
 
     @extend_schema_field(ReleaseFileShape(many=True))
     def get_files(self, release: Release) -> list[dict[str, Any]]:

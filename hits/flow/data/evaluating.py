@@ -29,6 +29,8 @@ from hits.refusals import Refusal
 from hits.text.systems import System, blank
 
 LONGEST_NAME = 80
+# Each new one is compared with all of them while somebody waits.
+MOST_SYSTEMS = 40
 REASONING = "kind of reasoning"
 
 
@@ -75,6 +77,8 @@ def evaluate(
     wanted = file or next(iter(scoring.splits))
     if keep_as:
         _refuse_name(keep_as)
+        if release.systems.filter(file=wanted).exclude(name=keep_as).count() >= MOST_SYSTEMS:
+            raise EvaluationRefusedError(f"At most {MOST_SYSTEMS} systems are kept for a file. Use a kept name.")
     rows = _rows(release, scoring, wanted)
     answers = scoring.predictions(predictions, name, rows, settings.MAX_IMPORT_BYTES)
     compared = _compared(release, scoring, rows, answers)

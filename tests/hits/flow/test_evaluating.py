@@ -109,6 +109,16 @@ def test_a_name_that_cannot_be_read_is_refused_and_nothing_is_kept(lead: Any, na
     assert not release.systems.exists()
 
 
+def test_no_more_systems_are_kept_than_can_be_compared(lead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    release, said = of_labels(2), b'{"i0": "0", "i1": "1"}'
+    monkeypatch.setattr(evaluating, "MOST_SYSTEMS", 1)
+    for _ in range(2):
+        evaluating.evaluate(release, io.BytesIO(said), "said.json", keep_as="Ours", user=lead)
+    with pytest.raises(EvaluationRefusedError, match="At most 1 systems are kept"):
+        evaluating.evaluate(release, io.BytesIO(said), "said.json", keep_as="Another", user=lead)
+    assert release.systems.count() == 1
+
+
 def of_question_sets() -> Release:
     """Of dev and test each the answer with the number of its row is right."""
     rows = [

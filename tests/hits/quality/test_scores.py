@@ -87,6 +87,13 @@ def test_who_is_named_first_changes_the_sign_alone(pairs: list[tuple[bool, bool]
     assert by == pytest.approx(-other) and p == pytest.approx(q, abs=0.02)
 
 
+def test_of_many_items_fewer_swaps_are_drawn() -> None:
+    first, second = (means(np.arange(50_000) % 2 == at) for at in (0, 1))
+    better = means(np.ones(50_000))
+    assert difference(better, first, 7)[1] == 1 / 1000
+    assert difference(first, second, 7)[1] == 1.0
+
+
 def test_systems_that_answered_different_items_are_not_compared() -> None:
     with pytest.raises(ValueError, match="2 items cannot be compared with 3"):
         difference(means([1, 0]), means([1, 0, 1]), 7)
