@@ -70,9 +70,10 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "No virtual environment: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
 
-$(RUNTIME): requirements-local.txt requirements.txt constraints.txt | $(VENV)/bin/python
+$(RUNTIME): requirements-local.txt requirements.txt constraints.txt client/pyproject.toml | $(VENV)/bin/python
 	@echo "Installing requirements-local.txt into $(VENV) (once) ..."
 	@$(PIP_INSTALL) -r requirements-local.txt
+	@$(PIP_INSTALL) --no-deps --editable client
 	@touch $@
 
 $(TOOLS): requirements-dev.txt $(RUNTIME)

@@ -21,11 +21,11 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from annotate import jobs, readiness
 from common import metrics
 from common.metrics import Part, bounded, gauge
-from hits.domain import stuck_rows
-from hits.domain.marketplace_account import gateway
 from hits.models import Account, Hit, Project
 from hits.mturk.calls import STEPS, Ending
-from hits.needs import LITTLE
+from hits.notifications.jobs.needs import LITTLE
+from hits.publishing.rules import stuck_rows
+from hits.publishing.rules.marketplace_account import gateway
 
 
 def queues() -> Iterator[Metric]:

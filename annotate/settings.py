@@ -138,7 +138,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
-    "hits.sessions.LeadSessionsMiddleware",
+    "hits.accounts.rules.sessions.LeadSessionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -279,8 +279,8 @@ CACHES = {
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "hits.flow.setup.api_tokens.TokensEndWithThePassword"},
-    {"NAME": "hits.flow.setup.sessions.SessionsEndWithThePassword"},
+    {"NAME": "hits.accounts.verbs.api_tokens.TokensEndWithThePassword"},
+    {"NAME": "hits.accounts.verbs.sessions.SessionsEndWithThePassword"},
 ]
 # Links with which a password is set: of a new account, and of a password that was forgotten.
 PASSWORD_RESET_TIMEOUT = env.integer("PASSWORD_LINK_HOURS", 72, low=1, high=720) * 3600
@@ -290,7 +290,7 @@ TEXT_EVIDENCE_DAYS = env.integer("TEXT_EVIDENCE_DAYS", 180, low=0, high=3650)
 # Leads without a second factor are led to its page, and see no other.
 REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
 OTP_TOTP_ISSUER = f"Annotate {PUBLIC_URL.split('//')[1].split(':')[0]}"
-# Tries are counted as those of passwords are (hits/sign_in.py), so that nobody is kept out for ever.
+# Tries are counted as those of passwords are (hits/accounts/verbs/sign_in.py), so that nobody is kept out for ever.
 OTP_TOTP_THROTTLE_FACTOR = 0
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 # With a mail server, notices and invitations are sent by e-mail; without one they are on pages alone, and an owner
@@ -338,11 +338,19 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "hits.api.errors.handle",
 }
 SPECTACULAR_SETTINGS = {
-    # Two shapes have it, and an upload has an origin of another kind.
-    "ENUM_NAME_OVERRIDES": {"ActionOriginEnum": "hits.models.actions.Action.Origin"},
+    # Several shapes have them, and others have a field of that name with other values.
+    "ENUM_NAME_OVERRIDES": {
+        "ActionOriginEnum": "hits.core.models.actions.Action.Origin",
+        "UndecidedShowEnum": ["waiting", "held"],
+    },
     "TITLE": "Annotate",
     "DESCRIPTION": "Collect a reading-comprehension data set from a crowd: import, publish, review, block, release.",
     "VERSION": "1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "hits.api.docs.describe_tags",
+        "hits.api.docs.drop_empty_defaults",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -5,4 +5,4 @@ tables and pages from it.
 """
 
 # Of both projects, which are released together; CHANGELOG.md says what changed.
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -30,8 +30,10 @@ import psutil
 from django.apps import apps
 from django.db import DatabaseError, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import ConnectionHandler
+
+from common.migrations import OLDEST, is_before_oldest, known_migrations
 
 FORMAT = 1
 MANIFEST, POSTGRESQL_DUMP, SQLITE_DUMP = "manifest.json", "database.dump", "database.sqlite3.gz"
@@ -208,7 +210,7 @@ def _manifest(what: Backed, connection: BaseDatabaseWrapper, moment: datetime, d
         at=moment.astimezone(UTC).isoformat(),
         engine=connection.vendor,
         server=_server_version(connection),
-        migrations=sorted(f"{app}.{name}" for app, name in MigrationLoader(connection).applied_migrations or {}),
+        migrations=sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations()),
         tables=figures(connection, what.money),
         dump=dump,
     )
@@ -421,7 +423,7 @@ def restore(what: Backed, file: Path, *, replace: bool) -> Manifest:
     manifest = read_manifest(file)
     with _own_connection() as connection, tempfile.TemporaryDirectory(prefix="annotate-restore-") as scratch:
         _refuse_foreign(what, manifest, connection)
-        _refuse_newer(manifest, connection)
+        _refuse_other_versions(manifest)
         dump = _unpack(file, manifest, Path(scratch))
         if not replace and (held := _tables_with_rows(connection, what)):
             raise BackupError(
@@ -446,13 +448,18 @@ def _refuse_foreign(what: Backed, manifest: Manifest, connection: BaseDatabaseWr
         )
 
 
-def _refuse_newer(manifest: Manifest, connection: BaseDatabaseWrapper) -> None:
-    known = {f"{app}.{name}" for app, name in MigrationLoader(connection).disk_migrations or {}}
-    newer = sorted(set(manifest.migrations) - known)
-    if newer:
+def _refuse_other_versions(manifest: Manifest) -> None:
+    """A newer one, and one whose tables this one cannot migrate."""
+    applied = {(app, name) for app, name in (one.split(".", 1) for one in manifest.migrations)}
+    if newer := sorted(applied - known_migrations()):
         raise BackupError(
-            f"The backup was made by a newer version, {manifest.version}: this one does not know {newer[0]}. "
+            f"The backup was made by a newer version, {manifest.version}: this one does not know {'.'.join(newer[0])}. "
             "Install that version first. Nothing was changed."
+        )
+    if is_before_oldest(applied):
+        raise BackupError(
+            f"The backup was made by a version before {OLDEST}, {manifest.version}. Restore it with {OLDEST}, back up "
+            "again, and restore that with this version. Nothing was changed."
         )
 
 

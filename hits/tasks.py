@@ -1,4 +1,4 @@
-"""Celery: reload, call one function of `hits.flow`, return a count. The only place where they are chained.
+"""Celery: reload the row, call one function, return a count. `hits.pipeline` has the chain that most of them run.
 
 A task may run twice at the same time or again after a crash; every one of these functions allows that.
 """
@@ -15,59 +15,46 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
-from django.db import transaction
 from django.utils import timezone
 
-from hits import due_notices, queue, sample_crowd
-from hits.domain import (
-    closed_hits,
-    drafts,
-    marketplace_account,
-    pool_holders,
-    results_forms,
-    stage_statistics,
-    summaries,
-)
-from hits.domain.action_log import acting_from
-from hits.domain.due_hits import live_stages, unconcluded_stages
-from hits.domain.plugins import UNUSABLE
-from hits.domain.reconciled import Report
-from hits.flow.data import evaluating, releasing
-from hits.flow.payments import asking, auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, comparing, comparing_texts, granting, messaging, reviewing, screening, testing
-from hits.flow.pipeline import (
-    advancing,
-    closing,
-    computing,
-    deciding,
-    harvesting,
-    importing,
-    listening,
-    publishing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.restoring import adopting_hits
-from hits.flow.setup import notice_letters, noticing, own_stages, passwords, setting_up, webhook_sending
+from hits import pipeline
+from hits.accounts.verbs import passwords
+from hits.answers.rules import drafts
+from hits.answers.rules.hits_to_harvest import live_stages, unconcluded_stages
+from hits.answers.verbs import marketplace_events, reviewing
+from hits.core.action_log import acting_from
+from hits.core.jobs import queue
+from hits.items.verbs import importing
+from hits.judging.rules import stage_statistics, summaries
+from hits.judging.verbs import advancing, computing, deciding, scoring
 from hits.models import (
     Action,
     ApiToken,
     Batch,
     Block,
-    BudgetRequest,
     Hit,
-    Pool,
     Project,
     Release,
     SignInTries,
     Stage,
-    Upload,
 )
-from hits.mturk.errors import MarketplaceError, UnreachableError
+from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
+from hits.notifications.jobs import pending_notices
+from hits.notifications.verbs import notice_letters, writing_notices
+from hits.payments.verbs import bonuses, checking_ledger, compensating, ordering_bonuses
+from hits.people.verbs import messaging
+from hits.pools import jobs as pools
+from hits.projects.jobs import sample_crowd
+from hits.projects.jobs.sample_crowd import SampleCrowd
+from hits.projects.rules.plugins import UNUSABLE
+from hits.publishing.rules import marketplace_account, restorations
+from hits.publishing.rules.reconciliation import Report
+from hits.publishing.verbs import adopting_hits, closing, publishing, topping_up
 from hits.refusals import Refusal
-from hits.sample_crowd import SampleCrowd
+from hits.releases.verbs import evaluating
+from hits.webhooks import jobs as webhooks
+from hits.workers.verbs import blocking, comparing, comparing_texts, granting, qualification_tests, screening
 
 log = logging.getLogger(__name__)
 SAMPLE_SECONDS = 1800
@@ -86,7 +73,7 @@ def _user(pk: int | None) -> User | None:
 @shared_task(queue=queue.LONG, soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
 def import_upload(upload_pk: int) -> int:
     try:
-        return importing.import_upload(upload_pk)
+        return pipeline.import_file(upload_pk)
     except SoftTimeLimitExceeded:
         importing.fail(
             upload_pk, _took_too_long("an import", settings.IMPORT_SECONDS, "Split the file and import its parts.")
@@ -99,54 +86,13 @@ def import_upload(upload_pk: int) -> int:
             queue.start(conclude_stage, stage)
 
 
-@transaction.atomic
-def make_form(upload: Upload, proposal: results_forms.Proposal, title: str, user: User | None) -> Stage | None:
-    """Make the proposed questionnaire and let the file, which waits for its columns, be imported into it.
-
-    The stage to which the file was sent becomes it where it was never published nor answered; else a new stage with
-    this title asks it about the rows that are there. None for a file that does not wait any more. Raises NoFormError,
-    SettingsRefusedError, MappingRefusedError and ArchivedError; then nothing was changed.
-    """
-    settings_, stage = results_forms.checked(proposal), upload.stage
-    assert stage is not None
-    if results_forms.can_be_rewritten(stage):
-        setting_up.change_task(stage, {"settings": settings_}, user)
-    else:
-        results_forms.refuse_without_rows(stage)
-        table = {"title": title, "protocol": results_forms.FORM, "settings": settings_}
-        stage = own_stages.add_stage(stage.project, table, user)
-    if not importing.confirm_results(upload, proposal.mapping, stage):
-        transaction.set_rollback(True)
-        return None
-    return stage
-
-
-@transaction.atomic
-def send_in_with_form(
-    stage: Stage, name: str, content: bytes, proposal: results_forms.Proposal, title: str, user: User | None
-) -> Upload:
-    """Keep the file and make the proposed questionnaire, see `make_form`: the import is to be started then."""
-    upload = importing.create_results_upload(stage, name, content, user, ask=True)
-    make_form(upload, proposal, title or name.rpartition(".")[0][:100] or name[:100], user)
-    upload.refresh_from_db()
-    return upload
-
-
-def approve_request(row: BudgetRequest, user: User | None, reason: str = "") -> Batch | None:
-    """Raise the budget, and publish the batch that was asked for: it is to be sent then. Raises what either refuses."""
-    if row.stage is None:
-        asking.approve(row, user, reason)
-        return None
-    return publishing.publish_requested(row, user, reason)
-
-
 def _took_too_long(what: str, seconds: int, remedy: str) -> str:
     return f"It took more than {seconds / 60:,.0f} minutes, the most that {what} may take. {remedy}"
 
 
 @shared_task(queue=queue.LONG)
 def publish_batch(batch_pk: int) -> int:
-    return sending.send(batch_pk)
+    return pipeline.publish(batch_pk)
 
 
 @shared_task
@@ -156,7 +102,7 @@ def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
     Somebody asked for it: then the list of reviewable HITs is read too, whether or not it is time for that.
     """
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
-    new = harvesting.harvest(stage, sweep=sweep)
+    new = pipeline.harvest(stage, sweep)
     conclude_stage(stage_pk)
     return new
 
@@ -169,7 +115,7 @@ def fetch_announced(hit_pk: int) -> int:
     """
     hit = Hit.objects.select_related("stage__project__account").filter(pk=hit_pk).first()
     try:
-        new = harvesting.harvest_announced(hit) if hit else 0
+        new = pipeline.harvest_announced(hit) if hit else 0
     except MarketplaceError as error:
         log.warning("HIT %s is fetched later: %s", hit_pk, error)
         return 0
@@ -189,61 +135,10 @@ def conclude_stage(stage_pk: int) -> int:
     """From harvested answers to verdicts, blocks, further answers and the next stage's items."""
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
     try:
-        return _conclude(stage)
+        return pipeline.conclude(stage)
     except UNUSABLE as error:
         # The pages of the stage and the project say so. What waits goes on when the code can be used again.
         log.warning("%s waits: %s", stage, error)
-        return 0
-
-
-def _conclude(stage: Stage) -> int:
-    if not _know_who_joined(stage):
-        return 0
-    if scoring.score(stage) and stage.pk in reviewing.unfinished():
-        # What passed is approved now; where the marketplace is away, `resume_all` comes back to it.
-        queue.start(finish_reviews, stage.pk)
-    # Before verdicts: until scored answers have led to them, a crash brings this back.
-    if granting.grant_for_answers(stage) + screening.grade(stage):
-        queue.start(finish_grants, stage.project_id)
-        queue.start(send_messages, stage.project_id)
-    comparing.compare_when_due(stage)
-    blocking.check_when_due(stage)
-    concluded = deciding.decide(stage)
-    announce()
-    if stage.pk in closing.unfinished():
-        queue.start(close_unwanted, stage.pk)
-    _top_up(stage)
-    if advancing.advance(stage):
-        _publish_arrivals(stage)
-    compute_statistics(stage.pk)
-    if stage.text_evidence:
-        queue.start(compare_texts, stage.pk)
-    return concluded
-
-
-def _know_who_joined(stage: Stage) -> bool:
-    """Ask who joined the pools of the stage where new answers depend on it; False while the marketplace is away."""
-    for pool in pool_holders.to_fetch(stage):
-        try:
-            if pool_holders.fetch(pool) is None:
-                # Another process gives qualifications. `resume_all` comes back to the answers.
-                return False
-        except UnreachableError as error:
-            log.warning("Answers of %s wait: %s", stage, error)
-            return False
-        except MarketplaceError as error:
-            log.warning("Nobody knows who joined %s: %s", pool, error)
-    return True
-
-
-@shared_task
-def fetch_pool(pool_pk: int) -> int:
-    """Who joined by a link. What the marketplace does not answer to is asked again by `resume_all`."""
-    pool = Pool.objects.select_related("project").get(pk=pool_pk)
-    try:
-        return pool_holders.fetch(pool) or 0
-    except MarketplaceError as error:
-        log.warning("Who joined %s is fetched later: %s", pool, error)
         return 0
 
 
@@ -256,17 +151,6 @@ def close_unwanted(stage_pk: int) -> int:
     except MarketplaceError as error:
         log.warning("HITs of %s stay open for now: %s", stage, error)
         return 0
-
-
-def _top_up(stage: Stage) -> None:
-    batch = topping_up.top_up(stage)
-    if batch:
-        queue.start(publish_batch, batch.pk)
-
-
-def _publish_arrivals(stage: Stage) -> None:
-    for later in stage.project.stages.filter(position__gt=stage.position, auto_publish=True):
-        publish_arrivals(later.pk)
 
 
 @shared_task(queue=queue.LONG)
@@ -291,15 +175,13 @@ def adopt_returned(project_pk: int) -> int:
 @shared_task
 def publish_arrivals(stage_pk: int) -> int:
     """What came from the stage before goes out by itself; returns how many items."""
-    batch = publishing.publish_arrivals(Stage.objects.select_related("project__account").get(pk=stage_pk))
-    if batch:
-        queue.start(publish_batch, batch.pk)
+    batch = pipeline.publish_arrivals(Stage.objects.select_related("project__account").get(pk=stage_pk))
     return batch.total if batch else 0
 
 
 @shared_task
 def top_up(stage_pk: int) -> None:
-    _top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
+    pipeline.top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
 
 
 @shared_task
@@ -324,7 +206,7 @@ def finish_blocks(stage_pk: int) -> int:
         log.warning("Blocks of %s wait: %s", stage, error)
         return 0
     finally:
-        announce()
+        webhooks.announce()
     if stage.project_id in messaging.unfinished():
         queue.start(send_messages, stage.project_id)
     queue.start(conclude_project, stage.project_id)
@@ -390,9 +272,9 @@ def finish_reviews(stage_pk: int) -> int:
 def work_bonus_file(pk: int) -> None:
     """Check a large file, or order it; what was ordered is paid."""
     try:
-        row = ordering.work_file(pk)
+        row = ordering_bonuses.work_file(pk)
     except SoftTimeLimitExceeded:
-        ordering.fail_file(
+        ordering_bonuses.fail_file(
             pk, _took_too_long("a file of bonuses", settings.IMPORT_SECONDS, "Split the file and order its parts.")
         )
         return
@@ -414,22 +296,22 @@ def send_compensations(project_pk: int) -> int:
 @shared_task
 def finish_tests(project_pk: int) -> int:
     """Qualification tests that are to be offered or withdrawn at the marketplace."""
-    return testing.finish(Project.objects.get(pk=project_pk))
+    return qualification_tests.finish(Project.objects.get(pk=project_pk))
 
 
 @shared_task(**RETRY)
 def fetch_scores(test_pk: int) -> int:
-    return testing.fetch_scores(test_pk)
+    return qualification_tests.fetch_scores(test_pk)
 
 
 @shared_task(queue=queue.LONG)
 def check_ledger(check_pk: int) -> int:
     """Returns how many differences stay."""
     try:
-        return len(auditing.run(check_pk).faults)
+        return len(checking_ledger.run(check_pk).faults)
     except SoftTimeLimitExceeded:
         remedy = "Compare again when the marketplace is less busy, or have the operator raise JOB_SECONDS."
-        auditing.fail(check_pk, _took_too_long("a comparison", settings.JOB_SECONDS, remedy))
+        checking_ledger.fail(check_pk, _took_too_long("a comparison", settings.JOB_SECONDS, remedy))
         return 0
 
 
@@ -474,35 +356,35 @@ def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
         return 0
     try:
         _refuse_another_beginning(self.request.id)
-        made, _ = releasing.release(project, _user(user_pk))
+        return pipeline.release(project, _user(user_pk)).number
     except SoftTimeLimitExceeded:
         remedy = "Make it again when less is under way, or have the operator raise JOB_SECONDS."
         said = _took_too_long("a release", settings.JOB_SECONDS, remedy)
-        noticing.tell(due_notices.failed_release(project, ReleaseCutOffError(said)))
+        writing_notices.tell(pending_notices.failed_release(project, ReleaseCutOffError(said)))
         return 0
     except Exception as error:
         # It has no page and no row of its own, and whoever asked for it has left.
-        noticing.tell(due_notices.failed_release(project, error))
+        writing_notices.tell(pending_notices.failed_release(project, error))
         raise
-    announce()
-    return made.number
 
 
 @shared_task(queue=queue.LONG, bind=True)
-def run_baselines(self: Task, release_pk: int, user_pk: int | None) -> int:
+def run_baselines(self: Task, release_pk: int, user_pk: int | None, seed: int | None = None) -> int:
     release = Release.objects.select_related("project").get(pk=release_pk)
     project = release.project
     if project.is_archived:
         return 0
     try:
         _refuse_another_beginning(self.request.id)
-        return len(evaluating.baselines(release, _user(user_pk)))
+        return len(evaluating.baselines(release, _user(user_pk), seed))
     except SoftTimeLimitExceeded:
         remedy = "Run them again when less is under way, or have the operator raise JOB_SECONDS."
         error: Exception = ReleaseCutOffError(_took_too_long("the baselines", settings.JOB_SECONDS, remedy))
     except Refusal as refusal:
         error = refusal
-    noticing.tell(due_notices.failed_release(project, error, f"The baselines of release {release.number} were not run"))
+    writing_notices.tell(
+        pending_notices.failed_release(project, error, f"The baselines of release {release.number} were not run")
+    )
     return 0
 
 
@@ -523,7 +405,7 @@ def _refuse_another_beginning(job: str | None) -> None:
 def let_crowd_answer(project_pk: int) -> int:
     """Have a sample project answered as far as its HITs are open; how many answers came in, 0 where it works already.
 
-    Only a sample project of a sandbox: `hits.sample_crowd` refuses every other one.
+    Only a sample project of a sandbox: `hits.projects.jobs.sample_crowd` refuses every other one.
     """
     project = Project.objects.get(pk=project_pk)
     with sample_crowd.at_work(project) as crowd:
@@ -605,7 +487,7 @@ def harvest_all() -> int:
 def receive_events() -> int:
     """Beat, where a queue is configured: what the marketplace tells marks HITs for the next round."""
     try:
-        return listening.receive()
+        return marketplace_events.receive()
     except EventQueueError as error:
         # Nothing is lost: the queue keeps its messages, and answers are looked for anyway.
         log.warning("%s", error)
@@ -614,7 +496,7 @@ def receive_events() -> int:
 
 @shared_task(**RETRY)
 def ensure_events(stage_pk: int) -> bool:
-    return listening.ensure_events(Stage.objects.get(pk=stage_pk))
+    return marketplace_events.ensure_events(Stage.objects.get(pk=stage_pk))
 
 
 @shared_task
@@ -625,59 +507,43 @@ def resume_all() -> int:
     taken_up = queue.take_up()
     left = [
         *((publish_batch, pk) for pk in publishing.unfinished()),
-        *((ensure_events, pk) for pk in listening.deaf_stages()),
+        *((ensure_events, pk) for pk in marketplace_events.deaf_stages()),
         *((import_upload, pk) for pk in importing.unfinished()),
         *((compare_workers, pk) for pk in comparing.due_stages()),
         *((compare_texts, pk) for pk in comparing_texts.due_stages()),
         *((finish_blocks, pk) for pk in blocking.unfinished()),
         *((close_unwanted, pk) for pk in closing.unfinished()),
         *((finish_grants, pk) for pk in granting.unfinished()),
-        *((fetch_pool, pk) for pk in pool_holders.due()),
+        *((pools.fetch_pool, pk) for pk in pools.due()),
         *((send_messages, pk) for pk in messaging.unfinished()),
         *((finish_reviews, pk) for pk in reviewing.unfinished()),
         *((conclude_stage, pk) for pk in _unconcluded()),
         *((count_figures, pk) for pk in summaries.due()),
         *((top_up, pk) for pk in topping_up.unfinished()),
-        *((adopt_returned, pk) for pk in closed_hits.projects()),
+        *((adopt_returned, pk) for pk in restorations.projects()),
         *((publish_arrivals, pk) for pk in publishing.unpublished()),
-        *((work_bonus_file, pk) for pk in ordering.unfinished_files()),
+        *((work_bonus_file, pk) for pk in ordering_bonuses.unfinished_files()),
         *((send_bonuses, pk) for pk in bonuses.unfinished()),
         *((send_compensations, pk) for pk in compensating.unfinished()),
-        *((finish_tests, pk) for pk in testing.unfinished()),
-        *((check_ledger, pk) for pk in auditing.unfinished()),
+        *((finish_tests, pk) for pk in qualification_tests.unfinished()),
+        *((check_ledger, pk) for pk in checking_ledger.unfinished()),
         *((compute, pk) for pk in computing.unfinished()),
         *((compute_statistics, pk) for pk in computing.awaited()),
     ]
     for task, pk in left:
         # While every worker is busy, one of each is enough in the queue.
         queue.offer(task, pk, expires=60)
-    announce()
+    webhooks.announce()
     return taken_up + len(left)
 
 
 @shared_task
 def tell_members() -> int:
     """Beat: write notices of what is new in all projects, and send them to those who want letters; how many are new."""
-    new = noticing.write_all(due_notices.of_projects)
-    announce()
+    new = writing_notices.write_all(pending_notices.of_projects)
+    webhooks.announce()
     notice_letters.send()
     return new
-
-
-def announce() -> None:
-    """Have webhooks told what is written down for them. While every worker is busy, one such job is enough."""
-    if webhook_sending.is_anything_due():
-        queue.offer(send_webhooks, expires=60)
-
-
-@shared_task
-def send_webhooks() -> int:
-    """What no receiver takes now waits in its row, and `resume_all` comes back to it."""
-    done = webhook_sending.send()
-    # A job lasts some seconds at most; what is left is for another one.
-    if done:
-        announce()
-    return done
 
 
 @shared_task
@@ -705,9 +571,9 @@ def forget_tries() -> int:
     """
     expired = Session.objects.filter(expire_date__lte=timezone.now()).delete()[0]
     tries = SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
-    return expired + tries + webhook_sending.forget()
+    return expired + tries + webhooks.forget()
 
 
 def _unconcluded() -> list[int]:
-    """Stages with answers, labels or verdicts that no flow module has taken up: a crash came between two of them."""
+    """Stages with answers, labels or verdicts that nothing has taken up: a crash came between two of them."""
     return sorted({*scoring.unfinished(), *deciding.unfinished(), *advancing.unfinished()})

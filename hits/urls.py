@@ -1,59 +1,23 @@
 from django.urls import include, path
 
-from hits.views import (
-    account,
-    agreement,
-    annotations,
-    answers,
-    budget_requests,
-    calls,
-    changes,
-    compensations,
-    computations,
-    drawing,
-    events,
-    grants,
-    help,
-    imports,
-    inbox,
-    invitations,
-    items,
-    joining,
-    media,
-    media_files,
-    members,
-    messages,
-    models,
-    money,
-    notices,
-    options,
-    own_stages,
-    payments,
-    people_and_models,
-    pools,
-    projects,
-    protocol_pages,
-    publish,
-    qualification_tests,
-    queries,
-    releases,
-    replies,
-    results,
-    review,
-    rules,
-    samples,
-    screening,
-    second_factor,
-    signing_in,
-    stage_settings,
-    stages,
-    suggestions,
-    task,
-    task_settings,
-    terms,
-    webhooks,
-    workers,
-)
+from hits.accounts.pages import account, second_factor, signing_in
+from hits.answers.pages import answers, marketplace_events, review, task
+from hits.core import pages as core_pages
+from hits.items.pages import annotations, changes, imports, items, media, media_files, queries, sampling
+from hits.judging.pages import agreement, computations
+from hits.model_assist.pages import model_agreement, models, suggestions
+from hits.notifications.pages import notices
+from hits.payments.pages import bonuses as payment_pages
+from hits.payments.pages import budget_requests, ledger
+from hits.people.pages import inbox, messages, replies, terms
+from hits.pools import pages as pool_pages
+from hits.projects.pages import invitations, members, options, projects, samples
+from hits.publishing.pages import calls, publish
+from hits.releases.pages import releases, results
+from hits.stages.pages import custom_stages, protocol_pages, rules, stage_settings, stages, task_settings
+from hits.views import help
+from hits.webhooks import pages as webhook_pages
+from hits.workers.pages import grants, qualification_tests, screening, workers
 
 project_urls = [
     path("", projects.detail, name="project"),
@@ -65,7 +29,7 @@ project_urls = [
     path("archive/", projects.archive, name="archive-project"),
     path("restore/", projects.restore, name="restore-project"),
     path("tags/", projects.change_tags, name="change-tags"),
-    path("add-stage/", own_stages.add, name="add-stage"),
+    path("add-stage/", custom_stages.add, name="add-stage"),
     path("recipe.toml", projects.recipe_file, name="recipe-file"),
     path("results/", results.project_results, name="project-results"),
     path("results/file/", results.project_results_file, name="project-results-file"),
@@ -91,26 +55,12 @@ project_urls = [
     path("media/", media.media, name="media"),
     path("media/add/", media.add, name="add-media"),
     path("media/<int:pk>/delete/", media.delete, name="delete-media"),
-    path("ledger/", money.ledger, name="ledger"),
-    path("ledger.csv", money.ledger_csv, name="ledger-csv"),
-    path("ledger/checks/", money.checks, name="ledger-checks"),
-    path("ledger/checks/start/", money.start_check, name="check-ledger"),
-    path("ledger/checks/<int:pk>/", money.check, name="ledger-check"),
-    path("ledger/checks/<int:pk>/progress/", money.check_progress, name="ledger-check-progress"),
-    path("payments/", payments.bonuses, name="payments"),
-    path("payments/progress/", payments.progress, name="payments-progress"),
-    path("payments/bonuses.csv", payments.bonuses_csv, name="bonuses-csv"),
-    path("payments/bonus/<int:pk>/", payments.pay_bonus, name="pay-bonus"),
-    path("payments/file/", payments.bonus_file, name="bonus-file"),
-    path("payments/file/<str:token>/", payments.bonus_file_preview, name="bonus-file-preview"),
-    path("payments/large-files/<int:pk>/", payments.large_bonus_file, name="large-bonus-file"),
-    path(
-        "payments/large-files/<int:pk>/progress/", payments.large_bonus_file_progress, name="large-bonus-file-progress"
-    ),
-    path("payments/compensations/", compensations.compensations, name="compensations"),
-    path("payments/compensations/new/", compensations.new, name="new-compensation"),
-    path("payments/compensations/<int:pk>/", compensations.compensation, name="compensation"),
-    path("payments/compensations/<int:pk>/withdraw/", compensations.withdraw, name="withdraw-compensation"),
+    path("ledger/", ledger.ledger, name="ledger"),
+    path("ledger.csv", ledger.ledger_csv, name="ledger-csv"),
+    path("ledger/checks/", ledger.checks, name="ledger-checks"),
+    path("ledger/checks/start/", ledger.start_check, name="check-ledger"),
+    path("ledger/checks/<int:pk>/", ledger.check, name="ledger-check"),
+    path("ledger/checks/<int:pk>/progress/", ledger.check_progress, name="ledger-check-progress"),
     path("options/", options.options, name="options"),
     path("options/split/", options.split, name="options-split"),
     path("computations/", computations.index, name="computations"),
@@ -160,29 +110,6 @@ project_urls = [
     path("tests/<slug:test>/remove/", qualification_tests.remove, name="remove-qualification-test"),
     path("tests/<slug:test>/results/", qualification_tests.results, name="qualification-test-results"),
     path("tests/<slug:test>/results/fetch/", qualification_tests.fetch, name="fetch-qualification-test-results"),
-    path("pools/", pools.index, name="pools"),
-    path("pools/new/", pools.new, name="new-pool"),
-    path("pools/<slug:pool>/", pools.pool, name="pool"),
-    path("pools/<slug:pool>/progress/", pools.progress, name="pool-progress"),
-    path("pools/<slug:pool>/rename/", pools.rename, name="rename-pool"),
-    path("pools/<slug:pool>/archive/", pools.archive, name="archive-pool"),
-    path("pools/<slug:pool>/take-up/", pools.take_up, name="take-up-pool"),
-    path("pools/<slug:pool>/add/", pools.add, name="add-to-pool"),
-    path("pools/<slug:pool>/best/", pools.best, name="best-for-pool"),
-    path("pools/<slug:pool>/remove/<int:pk>/", pools.remove, name="remove-from-pool"),
-    path("pools/<slug:pool>/share/", pools.share, name="share-pool"),
-    path("pools/<slug:pool>/stop-sharing/", pools.stop_sharing, name="unshare-pool"),
-    path("pools/<slug:pool>/links/", pools.make_link, name="pool-link"),
-    path("pools/<slug:pool>/links/<int:pk>/revoke/", pools.revoke_link, name="revoke-pool-link"),
-    path("pools/<slug:pool>/fetch/", pools.fetch, name="fetch-pool"),
-    path("webhooks/", webhooks.index, name="webhooks"),
-    path("webhooks/add/", webhooks.add, name="add-webhook"),
-    path("webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
-    path("webhooks/<int:pk>/change/", webhooks.change, name="change-webhook"),
-    path("webhooks/<int:pk>/rotate/", webhooks.rotate, name="rotate-webhook"),
-    path("webhooks/<int:pk>/test/", webhooks.try_out, name="test-webhook"),
-    path("webhooks/<int:pk>/end/", webhooks.end, name="end-webhook"),
-    path("webhooks/deliveries/<int:pk>/again/", webhooks.send_again, name="send-again"),
     path("qualifications/", grants.index, name="grants"),
     path("qualifications/<slug:held>/", grants.holders, name="grants-of"),
     path("qualifications/<slug:held>/progress/", grants.progress, name="grants-progress"),
@@ -192,10 +119,12 @@ project_urls = [
     path("blocks/<int:pk>/undo/", workers.undo, name="undo-block"),
 ]
 
+project_urls += [*payment_pages.urls, *pool_pages.urls, *webhook_pages.urls]
+
 stage_urls = [
     path("", stages.detail, name="stage"),
     path("done/", stages.done, name="stage-done"),
-    path("remove/", own_stages.remove, name="remove-stage"),
+    path("remove/", custom_stages.remove, name="remove-stage"),
     path("progress/", stages.progress, name="stage-progress"),
     path("publish/", publish.publish, name="publish"),
     path("pause/", stages.pause, name="pause"),
@@ -224,11 +153,11 @@ stage_urls = [
     path("priorities/", suggestions.priorities, name="priorities"),
     path("agreement/", agreement.agreement, name="agreement"),
     path("agreement.csv", agreement.agreement_csv, name="agreement-csv"),
-    path("people-and-models/", people_and_models.people_and_models, name="people-and-models"),
-    path("people-and-models.csv", people_and_models.people_and_models_csv, name="people-and-models-csv"),
-    path("people-and-models/route/", people_and_models.route, name="route-items"),
-    path("people-and-models/<int:pk>/undo/", people_and_models.undo, name="undo-routing"),
-    path("draw/", drawing.draw, name="draw"),
+    path("people-and-models/", model_agreement.people_and_models, name="people-and-models"),
+    path("people-and-models.csv", model_agreement.people_and_models_csv, name="people-and-models-csv"),
+    path("people-and-models/route/", model_agreement.route, name="route-items"),
+    path("people-and-models/<int:pk>/undo/", model_agreement.undo, name="undo-routing"),
+    path("draw/", sampling.draw, name="draw"),
     path("items/", items.items, name="items"),
     path("items.csv", items.items_csv, name="items-csv"),
     path("items/<int:pk>/", items.item, name="item"),
@@ -279,7 +208,7 @@ stage_urls = [
 ]
 
 urlpatterns = [
-    path("events/", events.receive, name="events"),
+    path("events/", marketplace_events.receive, name="events"),
     path("sign-in/", signing_in.SignIn.as_view(), name="login"),
     path("help/", help.index, name="help"),
     path("help/<slug:name>/", help.page, name="help-page"),
@@ -298,7 +227,7 @@ urlpatterns = [
     path("account/tokens/make/", account.make_token, name="make-token"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),
     path("invitations/<str:token>/", invitations.invitation, name="invitation"),
-    path("join/<str:token>/", joining.join, name="join-pool"),
+    path("join/<str:token>/", pool_pages.join, name="join-pool"),
     path("notices/", notices.index, name="notices"),
     path("notices/seen/", notices.mark_seen, name="notices-seen"),
     path("notices/choices/", notices.choose, name="notices-choose"),
@@ -314,6 +243,6 @@ urlpatterns = [
     path("marketplace-calls/balance/", calls.balance, name="marketplace-balance"),
     path("new-project/", projects.new, name="new-project"),
     path("new-project/samples/<slug:name>/", projects.recipe_sample, name="recipe-sample"),
-    path("projects/<slug:slug>/", include(project_urls)),
+    path("projects/<slug:slug>/", include([*core_pages.routes(), *project_urls])),
     path("projects/<slug:slug>/stages/<slug:key>/", include(stage_urls)),
 ]

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 from django.apps import apps as current_apps
 from django.apps.registry import Apps
 from django.contrib.auth.signals import user_logged_in
-from django.core.checks import register
+from django.core.checks import Tags, register
 from django.db.models.signals import post_migrate
 from django.http import HttpRequest
 
@@ -15,6 +15,7 @@ class MarketplaceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from common.migrations import check_age
         from marketplace.checks import (
             accept_any_key_stays_at_home,
             frames_have_their_own_host,
@@ -26,6 +27,7 @@ class MarketplaceConfig(AppConfig):
         register(test_controls_stay_at_home)
         register(queues_have_a_key)
         register(frames_have_their_own_host)
+        register(check_age, Tags.database)
         post_migrate.connect(_fill_tables, sender=self)
         user_logged_in.connect(_begin_session)
 
@@ -42,8 +44,8 @@ def _fill_tables(sender: AppConfig, apps: Apps = current_apps, **kwargs: Any) ->
     """What every database holds from the start, and what newer tables say about older rows."""
     from marketplace.verbs.qualifications import install_system_types, note_all_requirements
 
-    if not hasattr(apps.get_model("marketplace", "QualificationType"), "required_by"):
-        # Somebody went back to an earlier migration by hand; the code expects what comes after it.
+    if "qualificationtype" not in apps.all_models["marketplace"]:
+        # Somebody took the first migration back by hand: there are no tables.
         return
     install_system_types()
     note_all_requirements()

@@ -18,6 +18,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "formatting": ("ruff", "format", "--check", "."),
     "templates": ("djlint", "--lint", "--quiet", "templates", "hits"),
+    "imports": ("pytest", "-q", "-p", "no:django", "tests/common/test_structure.py"),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
     "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops"),
     # It has settings of its own: all of it is strict, and it runs on older versions of Python.

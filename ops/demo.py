@@ -56,7 +56,7 @@ def main() -> int:
         with Stack(folder, ports, settings=settings) as stack:
             found = recipe.demonstrate(stack, file, options.seed, options.seconds)
             tell_outcome(recipe, found)
-            demo_crowd.baselines(stack, found.started["slug"])
+            demo_crowd.baselines(stack, found.started["project"])
             shutil.move(found.releases[-1].folder, folder / "release")
             for key in folder.glob(f"{found.releases[-1].folder.name}-*"):
                 shutil.move(key, folder / key.name.replace(found.releases[-1].folder.name, "release"))

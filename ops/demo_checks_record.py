@@ -12,9 +12,12 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
-from hits.formats import record
+from scipy.stats import binomtest
+
+from hits.formats.inputs import record
 from ops.demo_checks import (
     Check,
     CheckFailedError,
@@ -79,6 +82,7 @@ class _Evidence(Evidence):
 
 
 _QUALIFICATION = "SELECT qualification_type_id AS id FROM hits_qualification WHERE project_id = {project}"
+_POLICY = "SELECT quality FROM hits_stage WHERE project_id = {project} AND key = 'validate'"
 _SCORES = """
     SELECT m.scores FROM hits_stagesummary m JOIN hits_stage s ON s.id = m.stage_id
     WHERE s.project_id = {project} AND s.key = 'human'"""
@@ -89,7 +93,8 @@ _SCORES = """
 
 def _spammers_blocked(evidence: _Evidence) -> str:
     blocked, planted = evidence.blocked(), evidence.found.of_kind("spammer")
-    refuse(planted - blocked, "spammers who are not blocked")
+    lucky = {worker for worker in planted - blocked if not _is_too_low(evidence, worker)}
+    refuse(planted - blocked - lucky, "spammers who are not blocked")
     refuse(blocked - planted, "honest workers who are blocked")
     granted = set()
     for row in evidence.ours(_QUALIFICATION):
@@ -97,7 +102,26 @@ def _spammers_blocked(evidence: _Evidence) -> str:
         for page in pages.paginate(QualificationTypeId=row["id"], Status="Granted"):
             granted |= {holder["WorkerId"] for holder in page["Qualifications"]}
     refuse(granted ^ blocked, "workers whose block and qualification disagree")
-    return ", ".join(sorted(blocked)) or "nobody"
+    others = f"; by their answers not to be told from others: {', '.join(sorted(lucky))}" if lucky else ""
+    return (", ".join(sorted(blocked)) or "nobody") + others
+
+
+def _is_too_low(evidence: _Evidence, worker: str) -> bool:
+    """Whether the worker's first validations, however many, are right less often than the floor, and so seldom that an
+    average worker would have as few with a probability below alpha.
+    """
+    (stage,) = evidence.ours(_POLICY)
+    policy = as_json(stage["quality"])
+    items = {hit["id"]: hit["item"] for hit in evidence.hits if evidence.items[hit["item"]]["stage"] == "validate"}
+    answers = sorted((one for one in evidence.answers if one["hit"] in items), key=lambda one: one["submitted"])
+    right = [(one["worker"], evidence.is_right(items[one["hit"]], one)) for one in answers]
+    average = sum(is_right for _, is_right in right) / len(right)
+    counts = enumerate(accumulate(is_right for who, is_right in right if who == worker), start=1)
+    return any(
+        count / n < policy["floor"] and binomtest(count, n, average, alternative="less").pvalue < policy["alpha"]
+        for n, count in counts
+        if n >= policy["min_answers"]
+    )
 
 
 def _answered_by_others(evidence: _Evidence) -> str:

@@ -103,9 +103,9 @@ def release(stack: Stack, project: int, name: str) -> demo_checks.Release:
     return demo_checks.Release(step(stack, "release", project, folder), folder)
 
 
-def baselines(stack: Stack, slug: str) -> None:
+def baselines(stack: Stack, project: int) -> None:
     """Print the table of the recipe's simple systems on the newest release."""
-    print(stack.manage("baselines", slug, seconds=LONGEST_STEP), flush=True)
+    print(stack.manage("demo", "baselines", str(project), seconds=LONGEST_STEP), flush=True)
 
 
 def _log(stack: Stack) -> Path:

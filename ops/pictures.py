@@ -79,7 +79,7 @@ def _cards(names: list[str]) -> list[tuple[TaskProtocol, Card, Path]]:
     """Those that name a picture, each with the folder of its protocol."""
     from django.conf import settings
 
-    from hits.domain.plugins import usable_protocols
+    from hits.projects.rules.plugins import usable_protocols
     from hits.protocols.optional import cards_of
 
     return [
@@ -96,8 +96,8 @@ def html_of(protocol: TaskProtocol, card: Card) -> str:
     from django.template.loader import render_to_string
 
     from common.html_pages import Surroundings, fit_into_frame
-    from hits.flow.pipeline.serving import PREVIEW
-    from hits.flow.pipeline.serving import Page as TaskPage
+    from hits.answers.verbs.serving import PREVIEW
+    from hits.answers.verbs.serving import Page as TaskPage
     from hits.models import Hit, Project, Stage
     from hits.protocols.optional import OwnPageProtocol
 

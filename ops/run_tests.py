@@ -38,19 +38,25 @@ TASK_PAGES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tes
 # money, sums, order and JSON in its own SQL, and one life from end to end. Such tests are marked `on_postgresql`.
 POSTGRESQL_MARK = "on_postgresql"
 # The stricter database about odd texts: where it is, it is enough to ask it.
-STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)
+STRICTER_ON_POSTGRESQL = (
+    "tests/hits/views/test_fuzz.py",
+    "tests/hits/views/test_odd_forms.py",
+    "tests/hits/views/test_odd_queries.py",
+    "tests/marketplace/acceptance/test_fuzz.py",
+    "tests/marketplace/security/test_inputs.py",
+    "tests/marketplace/security/test_odd_forms.py",
+)
 # Parts of the longest groups of one database: a process has one core.
 WORKERS_SITE = ("tests/marketplace/site",)
 FLOW = "tests/hits/flow"
 FLOW_FILES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob(f"{FLOW}/**/test_*.py")))
-REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers", "tests/mutants")
+REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/mutants")
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 # What is run between two edits: on SQLite, without a browser, and without what takes longest.
 FAST = {
-    "Files, texts and statistics": tuple(f"tests/hits/{name}" for name in ("formats", "quality", "text")),
+    "Files, texts and statistics": tuple(f"tests/hits/{name}" for name in ("formats", "stats", "text")),
     "Protocols and rows": (
         *(f"tests/hits/{name}" for name in ("protocols", "models", "domain")),
-        "tests/layers",
         "tests/mutants",
     ),
     "Recipes": ("tests/hits/recipes",),
@@ -63,13 +69,12 @@ NOT_FAST = (
     "tests/hits/formats/test_rows.py",
     "tests/hits/recipes/test_mcscript_release.py",
     # Beside other libraries, which take seconds to import.
-    "tests/hits/quality/aggregation/test_aggregation.py",
-    "tests/hits/quality/agreement/test_agreement.py",
+    "tests/hits/stats/aggregation/test_aggregation.py",
+    "tests/hits/stats/agreement/test_agreement.py",
     "tests/hits/recipes/test_loading.py",
     "tests/hits/recipes/test_cosmos_expectation.py",
     "tests/hits/text/test_least_challenging.py",
     "tests/hits/text/test_passage_queries.py",
-    "tests/layers/test_patience.py",
     "tests/marketplace/rules/questions/test_correcting.py",
 )
 # Only what hangs comes here: on a busy machine a group takes several times as long as on a quiet one.
@@ -125,7 +130,7 @@ def groups(server: str | None) -> list[Group]:
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
         Group("Flow on SQLite, one half", FLOW_FILES[::2]),
         Group("Flow on SQLite, the other half", FLOW_FILES[1::2]),
-        Group("Requester's pages on SQLite", LEADS_PAGES, ignored=TASK_PAGES),
+        Group("Requester's pages on SQLite", LEADS_PAGES, ignored=(*TASK_PAGES, *stricter)),
         Group("Task pages in a browser", TASK_PAGES),
         Group("Client", ("tests/client",), NO_DJANGO),
         Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
@@ -194,6 +199,8 @@ def run_once(group: Group) -> Outcome:
     command += [f"--output={RESULTS / group.slug}"]
     with tempfile.TemporaryDirectory(prefix="annotate-test-") as data_dir, log.open("w") as output:
         environment = whole_environment({"DATA_DIR": data_dir, **group.settings})
+        # Each of the hundreds of processes that tests start would compile every module again.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
             status = subprocess.run(
                 command,
@@ -349,6 +356,8 @@ def main() -> int:
     if gaps and in_ci:
         print("\nUnder CI=true a gap is a failure.")
     failed = sum(len(each.failed) or bool(each.trouble) for each in outcomes)
+    if failed:
+        print("\nFailed:", *sorted(set().union(*(each.failed for each in outcomes))), sep="\n  - ")
     print(f"\n{sum(len(each.passed) for each in outcomes)} passed, {failed} failed, {len(skipped)} skipped")
     return 1 if failed or checks or vulnerable or (gaps and in_ci) else 0
 

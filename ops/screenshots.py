@@ -44,8 +44,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as data_dir, Stack(Path(data_dir)) as stack, sync_playwright() as playwright:
         stack.manage("load_sample", "--finished", "--least-seconds", "0")
         for recipe in EMPTY:
-            new = ("--recipe", recipe, "--owner", "lead", "--budget", "50", "--email", "lead@annotate.invalid")
-            stack.manage("create_project", f"Empty {recipe}", *new)
+            new = ("--recipe", recipe, "--budget", "50", "--contact-email", "lead@annotate.invalid")
+            stack.annotate("projects", "create", "--name", f"Empty {recipe}", *new)
         stack.manage("crowd", "--key", "samples/record.jsonl", "--max-answers", str(ANSWERS), "--time-scale", "0.2")
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         count = 0

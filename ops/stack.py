@@ -182,6 +182,13 @@ class Stack:
         """Run `manage.py ...` of the requester side; what it printed. Raises StackError when it fails."""
         return self._run([sys.executable, "manage.py", *arguments], seconds)
 
+    def annotate(self, *arguments: str, token: str = "", seconds: float = 900) -> str:
+        """Run `annotate ...`, without a token as the sample's lead; what it printed. Raises StackError on failure."""
+        # What the program keeps of the server is this stack's alone.
+        own = {"ANNOTATE_URL": self.web_url, "PYTHONPATH": str(ROOT / "client"), "HOME": str(self.data_dir)}
+        given = {"ANNOTATE_TOKEN": token} if token else {}
+        return self._run([sys.executable, "-m", "annotate_client", *arguments], seconds, own | given)
+
     def market(self, *arguments: str, seconds: float = 900) -> str:
         """Run `python -m marketplace ...`; what it printed. Raises StackError when it fails."""
         return self._run([sys.executable, "-m", "marketplace", *arguments], seconds)
@@ -215,9 +222,11 @@ class Stack:
         text = file.read_text(errors="replace") if file.exists() else "(nothing written)"
         return f"Last lines of {file}:\n" + "\n".join(text.splitlines()[-lines:])
 
-    def _run(self, command: list[str], seconds: float) -> str:
+    def _run(self, command: list[str], seconds: float, further: Mapping[str, str] | None = None) -> str:
+        """`further` are settings of the environment beside those of the stack."""
+        env = self.env | dict(further or {})
         done = subprocess.run(
-            command, env=self.env, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds
+            command, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds
         )
         if done.returncode:
             raise StackError(f"{' '.join(command[1:4])} failed:\n{done.stdout}{done.stderr}".rstrip())

@@ -194,5 +194,8 @@ def write_private(file: Path, text: str) -> None:
 
 
 def as_shell(own: Mapping[str, str]) -> str:
-    """A file for `set -a; . FILE`."""
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in sorted(own.items()))
+    """A file for `set -a; . FILE`. A database that the shell names for another installation is forgotten."""
+    others = sorted({"DATABASE_URL", "MARKETPLACE_DATABASE_URL"} - own.keys())
+    return (f"unset {' '.join(others)}\n" if others else "") + "".join(
+        f"{name}={shlex.quote(value)}\n" for name, value in sorted(own.items())
+    )

@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent))
 
-from hits.formats import record  # noqa: E402 (the line above makes it importable from anywhere)
+from hits.formats.inputs import record  # noqa: E402 (the line above makes it importable from anywhere)
 
 WORDS = range(90, 151)
 BULLETS = range(3, 5)

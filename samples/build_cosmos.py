@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent))
 
-from hits.text.words import words  # noqa: E402 (the line above makes it importable from anywhere)
+from hits.text.language.words import words  # noqa: E402 (the line above makes it importable from anywhere)
 
 WORDS = range(60, 151)
 CATEGORIES = ("causes", "effects", "facts", "counterfactual")

@@ -15,8 +15,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent))
 
-from hits.text.targets import targets  # noqa: E402 (the line above makes it importable from anywhere)
-from hits.text.words import words  # noqa: E402
+from hits.text.language.targets import targets  # noqa: E402 (the line above makes it importable from anywhere)
+from hits.text.language.words import words  # noqa: E402
 
 # What the page takes, by its own settings.
 WORDS = range(60, 401)

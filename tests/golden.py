@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,33 @@ _RECORDS = {"record": 2, "record_account": 2}
 def of_requester() -> dict[str, str]:
     """The text of each file of the requester's project, by its name. Django is set up with that project."""
     return {"pages.txt": _routes(), "api.txt": _api(), "activity.txt": _lines(_sentences())}
+
+
+def documents() -> dict[str, str]:
+    """The text of each document whose tables follow from the declarations of verbs, by its name in docs/."""
+    verbs = (ROOT / "docs" / "verbs.md").read_text()
+    head, mark, _ = verbs.rpartition("|---|---|---|---|\n")
+    roles = (ROOT / "docs" / "roles.md").read_text().splitlines()
+    rows = [number for number, line in enumerate(roles) if re.match(r"\| (?!verb )[A-Z].* (yes|–) \|$", line)]
+    roles[rows[0] : rows[-1] + 1] = rows_of_roles()
+    return {"verbs.md": head + mark + "\n".join(_rows_of_verbs()) + "\n", "roles.md": "\n".join(roles) + "\n"}
+
+
+def _rows_of_verbs() -> Iterator[str]:
+    from hits.core.verbs import REGISTRY
+
+    for verb in REGISTRY.values():
+        path = re.sub(r"<\w+:(\w+)>", r"{\1}", verb.path)
+        command = verb.name.replace(".", " ").replace("_", "-")
+        yield f"| {verb.label} | `{verb.method} …/{path}` | `{command}` | `{verb.name}` |"
+
+
+def rows_of_roles() -> list[str]:
+    from hits.core.roles import matrix
+
+    return [
+        f"| {name} | {' | '.join('yes' if allowed[role] else '–' for role in allowed)} |" for name, allowed in matrix()
+    ]
 
 
 def of_marketplace() -> dict[str, str]:
@@ -67,6 +95,10 @@ def _api() -> str:
 
 def _sentences() -> Iterator[str]:
     """What the activity log says of each verb, or the expression that makes it."""
+    from hits.core.verbs import REGISTRY
+
+    for verb in REGISTRY.values():
+        yield verb.words
     for path in sorted((ROOT / "hits").rglob("*.py")):
         tree = ast.parse(path.read_text())
         constants = {
@@ -101,6 +133,9 @@ def main() -> int:
 
     django.setup()
     FILES.mkdir(exist_ok=True)
+    if sys.argv[1] == "annotate":
+        for name, text in documents().items():
+            (ROOT / "docs" / name).write_text(text)
     for name, text in (of_requester() if sys.argv[1] == "annotate" else of_marketplace()).items():
         (FILES / name).write_text(text)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -42,6 +42,11 @@ ODD = {
     "NUL in JSON": b"%5B%22%5Cu0000%22%5D",
     "NUL": b"a%00b",
 }
+# Of what is chosen or is a number, the rest is refused in the same way: it is not on the list, or no number.
+ENOUGH = {
+    **dict.fromkeys(("select", "radio", "checkbox"), ("30 digits", "NUL")),
+    "number": ("30 digits", "30 digits below zero"),
+}
 # What is replaced or kept while the body is decoded: every view is given the same text.
 DECODED = {
     "half of a surrogate pair": b"%ED%A0%80",
@@ -52,10 +57,11 @@ DECODED = {
 
 @dataclass(frozen=True)
 class Form:
-    """One that a page shows, as a browser would send it."""
+    """One that a page shows, as a browser would send it; `kinds` are those of its controls, by name."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def forms_of(page: str, content: bytes) -> Iterator[Form]:
@@ -68,7 +74,8 @@ def forms_of(page: str, content: bytes) -> Iterator[Form]:
         fields = [pair for control in form.inputs if control.get("name") for pair in _sent(control)]
         buttons = form.xpath(".//button[@name]")
         fields += [(button.get("name"), button.get("value", "")) for button in buttons[:1]]
-        yield Form(form.get("action") or page, tuple(fields))
+        kinds = {one.get("name"): "select" if one.tag == "select" else one.get("type", "") for one in form.inputs}
+        yield Form(form.get("action") or page, tuple(fields), kinds)
 
 
 def _sent(control: Any) -> Iterator[tuple[str, str]]:
@@ -86,17 +93,17 @@ def _sent(control: Any) -> Iterator[tuple[str, str]]:
         yield control.get("name"), control.get("value") or ("1" if kind == "number" else "text")
 
 
-def bodies(fields: Iterable[tuple[str, str]], odd: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+def bodies(form: Form, odd: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """The form with one of its fields after the other replaced; what was done wrong, and the body.
 
     Of fields that differ by a number alone, such as those of the rows of a table, the first stands for all.
     """
-    fields = list(fields)
-    kinds = {re.sub(r"\d+", "", name): name for name, _ in reversed(fields)}
+    kinds = {re.sub(r"\d+", "", name): name for name, _ in reversed(form.fields)}
     for name in kinds.values():
-        others = urlencode([pair for pair in fields if pair[0] != name]).encode()
+        others = urlencode([pair for pair in form.fields if pair[0] != name]).encode()
         for what, value in odd.items():
-            yield f"{what} in {name}", b"&".join((others, urlencode({name: ""}).encode() + value))
+            if what in ENOUGH.get(form.kinds.get(name, ""), odd):
+                yield f"{what} in {name}", b"&".join((others, urlencode({name: ""}).encode() + value))
 
 
 class Sweep:
@@ -114,8 +121,8 @@ class Sweep:
             if what == "no boundary" and not 400 <= answer.status_code < 500:
                 self.faults.append(f"{path} with {what}: status {answer.status_code}")
 
-    def odd(self, client: Client, path: str, fields: Iterable[tuple[str, str]], odd: Mapping[str, bytes] = ODD) -> None:
-        for what, body in bodies(fields, odd):
+    def odd(self, client: Client, path: str, form: Form, odd: Mapping[str, bytes] = ODD) -> None:
+        for what, body in bodies(form, odd):
             self.post(client, path, what, body, URLENCODED)
 
     def post(self, client: Client, path: str, what: str, body: bytes, kind: str) -> Any:

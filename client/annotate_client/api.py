@@ -37,15 +37,18 @@ class Api:
     """
 
     def __init__(
-        self, address: str, token: str, *, scheme: str = "Token", timeout: float = 60.0, retries: int = 3
+        self, address: str, token: str | None, *, scheme: str = "Token", timeout: float = 60.0, retries: int = 3
     ) -> None:
         """`timeout` is how many seconds the server may be silent; `scheme` is `Token` for a lead, `Model` for a model.
+        Without a token only what everybody may read is answered.
 
         Raises ValueError for what is no address, or no token.
         """
         self.address = _base(address)
         self.retries = retries
-        headers = {"Accept": "application/json", "User-Agent": USER_AGENT, "Authorization": f"{scheme} {_plain(token)}"}
+        headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
+        if token is not None:
+            headers["Authorization"] = f"{scheme} {_plain(token)}"
         self._http = httpx.Client(
             base_url=self.address, headers=headers, timeout=httpx.Timeout(timeout, connect=CONNECT_SECONDS)
         )
@@ -57,15 +60,30 @@ class Api:
 
     def get(self, path: str, **params: Any) -> Any:
         """The JSON of an answer. Raises ApiError, ConnectionFailedError and UnexpectedAnswerError, as all calls do."""
-        return self.call("GET", path, params=_given(params))[1]
+        return self.call("GET", path, params=params)[1]
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = False) -> Any:
         return self.call("POST", path, body=body or {}, repeatable=repeatable)[1]
 
     def send_file(self, path: str, name: str, file: BinaryIO, fields: Mapping[str, str]) -> Any:
         """The file as a form. It is read while it is sent."""
-        parts = {"file": (name, file, "application/octet-stream")}
-        return self._call("POST", path, repeatable=False, files=parts, data=dict(fields))[1]
+        return self.send_form(path, {"file": (name, file)}, fields)[1]
+
+    def send_form(
+        self, path: str, files: Mapping[str, tuple[str, BinaryIO]], fields: Mapping[str, Any]
+    ) -> tuple[int, Any]:
+        """Status and JSON of the answer to a form: of each file its name and content, of each field a text or texts."""
+        parts = {field: (name, file, "application/octet-stream") for field, (name, file) in files.items()}
+        return self._call("POST", path, repeatable=False, files=parts, data=_given(fields))
+
+    def changed(self, path: str, etag: str) -> tuple[str, bytes] | None:
+        """The ETag and the content of an answer; None where it is still the one with this ETag."""
+        answer = self._tried(True, lambda: self._opened("GET", path, headers={"If-None-Match": etag} if etag else {}))
+        try:
+            content = _whole(answer, LARGEST_ANSWER)
+        finally:
+            answer.close()
+        return None if answer.status_code == httpx.codes.NOT_MODIFIED else (answer.headers.get("etag", ""), content)
 
     def pages(self, path: str, **params: Any) -> Iterator[Any]:
         """The rows of a list, page after page; a page is asked for when its first row is wanted."""
@@ -88,13 +106,13 @@ class Api:
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
+        params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         repeatable: bool | None = None,
     ) -> tuple[int, Any]:
         """Status and JSON of an answer; None where it has no content. A GET is repeatable unless you say otherwise."""
         wanted = method == "GET" if repeatable is None else repeatable
-        return self._call(method, path, repeatable=wanted, params=params, json=body)
+        return self._call(method, path, repeatable=wanted, params=_given(params or {}), json=body)
 
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[Iterator[bytes]]:
@@ -132,7 +150,7 @@ class Api:
             answer = self._http.send(self._http.build_request(method, path, **parts), stream=True)
         except httpx.TransportError as error:
             raise ConnectionFailedError(f"No answer from {self.address}: {_why(error)}. Does it run there?") from error
-        if answer.status_code < 300:
+        if answer.status_code < 300 or answer.status_code == httpx.codes.NOT_MODIFIED:
             return answer
         try:
             raise _refusal(answer, self.address)
@@ -184,14 +202,17 @@ def _plain(token: str) -> str:
     return plain
 
 
-def _given(params: Mapping[str, Any]) -> dict[str, str]:
-    """As texts, without what is None."""
-    spelled = {True: "true", False: "false"}
+def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+    """As texts, without what is None; a list has a text for each value."""
     return {
-        name: spelled[value] if isinstance(value, bool) else str(value)
+        name: [_spelled(one) for one in value] if isinstance(value, list) else _spelled(value)
         for name, value in params.items()
         if value is not None
     }
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _retry_after(answer: httpx.Response) -> float | None:

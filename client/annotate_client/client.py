@@ -12,7 +12,7 @@ from annotate_client.projects import Project
 from annotate_client.shapes import ProjectDetailShape, ProjectShape
 
 #: Names in the environment.
-ADDRESS, TOKEN = "ANNOTATE_ADDRESS", "ANNOTATE_TOKEN"
+URL, TOKEN = "ANNOTATE_URL", "ANNOTATE_TOKEN"
 
 
 class Client:
@@ -28,10 +28,10 @@ class Client:
 
     @classmethod
     def from_environment(cls, **options: Any) -> Client:
-        """By ANNOTATE_ADDRESS and ANNOTATE_TOKEN, so that no token is written into a script. Raises ValueError."""
-        if missing := [name for name in (ADDRESS, TOKEN) if not os.environ.get(name)]:
+        """By ANNOTATE_URL and ANNOTATE_TOKEN, so that no token is written into a script. Raises ValueError."""
+        if missing := [name for name in (URL, TOKEN) if not os.environ.get(name)]:
             raise ValueError(f"Set {' and '.join(missing)} in the environment.")
-        return cls(os.environ[ADDRESS], os.environ[TOKEN], **options)
+        return cls(os.environ[URL], os.environ[TOKEN], **options)
 
     def __enter__(self) -> Client:
         return self

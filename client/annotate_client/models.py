@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, SupportsFloat, TypeAlias, cast
 
 from annotate_client.api import Api, path
-from annotate_client.client import ADDRESS
+from annotate_client.client import URL
 from annotate_client.errors import AnnotateError, ApiError
 from annotate_client.progress import LONGER, LONGEST_PAUSE, Progress, Report
 from annotate_client.shapes import LeasedItem, LeasedItems, ModelHome, StageForModel, StoredAnswers
@@ -105,10 +105,10 @@ class ModelClient:
 
     @classmethod
     def from_environment(cls, **options: Any) -> ModelClient:
-        """By ANNOTATE_ADDRESS and ANNOTATE_MODEL_TOKEN. Raises ValueError."""
-        if missing := [name for name in (ADDRESS, MODEL_TOKEN) if not os.environ.get(name)]:
+        """By ANNOTATE_URL and ANNOTATE_MODEL_TOKEN. Raises ValueError."""
+        if missing := [name for name in (URL, MODEL_TOKEN) if not os.environ.get(name)]:
             raise ValueError(f"Set {' and '.join(missing)} in the environment.")
-        return cls(os.environ[ADDRESS], os.environ[MODEL_TOKEN], **options)
+        return cls(os.environ[URL], os.environ[MODEL_TOKEN], **options)
 
     def __enter__(self) -> ModelClient:
         return self

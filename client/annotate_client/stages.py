@@ -12,6 +12,7 @@ from annotate_client.errors import (
     BudgetRequestedError,
     ComputationFailedError,
     ConfirmationError,
+    ConflictError,
     NothingToWaitForError,
     WaitTimeoutError,
 )
@@ -206,10 +207,29 @@ class Stage:
     ) -> AgreementShape:
         """Compute it over the answers that are there now, with one value of each item by `method`, and wait for it.
 
-        Raises ComputationFailedError, and WaitTimeoutError after so many seconds: then it goes on.
+        The server computes it by itself as answers come in: such a run is waited for first. Raises
+        ComputationFailedError, and WaitTimeoutError after so many seconds: then it goes on.
         """
-        body = {"computation": self.agreement()["computation"], "params": {"method": method}}
-        started = cast(RunShape, self.api.post(path("projects", self.slug, "computation-runs"), body))
+        computation = self.agreement()["computation"]
+        body = {"computation": computation, "params": {"method": method}}
+        try:
+            started = self._start(body)
+        except ConflictError:
+            for run in self.api.pages(path("projects", self.slug, "computation-runs")):
+                if run["computation"] == computation and run["state"] not in RUN_ENDED:
+                    self._ended(run, progress, timeout)
+                    break
+            started = self._start(body)
+        run = self._ended(started, progress, timeout)
+        if run["state"] != RUN_DONE:
+            raise ComputationFailedError(f"The agreement was not computed ({run['state']}). {run['error']}".rstrip())
+        return self.agreement()
+
+    def _start(self, body: dict[str, Any]) -> RunShape:
+        return cast(RunShape, self.api.post(path("projects", self.slug, "computation-runs"), body))
+
+    def _ended(self, started: RunShape, progress: Report | None, timeout: float) -> RunShape:
+        """The run at its end. Raises WaitTimeoutError."""
         run, is_over = watch(
             lambda: cast(RunShape, self.api.get(path("projects", self.slug, "computation-runs", started["id"]))),
             _of_run,
@@ -219,9 +239,7 @@ class Stage:
         )
         if not is_over:
             raise WaitTimeoutError(timeout, _of_run(run))
-        if run["state"] != RUN_DONE:
-            raise ComputationFailedError(f"The agreement was not computed ({run['state']}). {run['error']}".rstrip())
-        return self.agreement()
+        return run
 
     def _path(self, *parts: object) -> str:
         return path("projects", self.slug, "stages", self.key, *parts)

@@ -1,13 +1,14 @@
 """What every view of the API is made of: the guard, the brakes, and the description in the schema.
 
 Security behavior: an anonymous call is answered with 401. A project that the caller is no member of does not exist
-(404), whatever the verb. To a member whose role does not allow it (`hits.domain.roles`), and on a route that no role
+(404), whatever the verb. To a member whose role does not allow it (`hits.core.roles`), and on a route that no role
 may call, the answer is 403. That is decided here, before any handler runs, for everything under a project.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import wraps
 from itertools import islice
 from typing import Any, ClassVar, TypeVar, cast
@@ -17,7 +18,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import get_object_or_404
 from django.utils.cache import add_never_cache_headers
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,10 +28,10 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
-from hits.domain import roles, upload_limits
-from hits.domain.action_log import acting_from
-from hits.domain.plugins import refuse_without_crowd
+from hits.core import roles, upload_limits
+from hits.core.action_log import acting_from
 from hits.models import Action, Project, Stage
+from hits.projects.rules.plugins import refuse_without_crowd
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 # Of unknown fields in one refusal: how many are named, and how much of a name is repeated.
@@ -102,11 +103,15 @@ class ProjectView(LeadView):
         # What has no handler is answered with 405; describing a route (OPTIONS) does nothing in a project.
         if hasattr(self, str(request.method).lower()) and request.method != "OPTIONS":
             route = request.resolver_match.url_name if request.resolver_match else None
-            verb = roles.route_verb(str(route), str(request.method))
-            roles.refuse_unless_allowed(self.project, verb)
+            roles.refuse_unless_allowed(self.project, self.needed())
             length = int(request.META.get("CONTENT_LENGTH") or 0)
             if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
                 upload_limits.refuse_of_role(self.project, length, with_media=route == "media")
+
+    def needed(self) -> roles.Verb | None:
+        """The verb of the table of roles that this request does; None: no role may."""
+        route = self.request.resolver_match.url_name if self.request.resolver_match else None
+        return roles.route_verb(str(route), str(self.request.method))
 
     def address(self, name: str, *more: object) -> str:
         """Of a route of this project; `more` are the other parts of its address."""
@@ -144,6 +149,25 @@ def started(message: str, see: str) -> Response:
     return Response({"message": message, "see": see}, status=status.HTTP_202_ACCEPTED)
 
 
+@dataclass(frozen=True)
+class QuotedBy:
+    """The operation that shows what another one would do and cost. `gives`: fields of that other one which it answers
+    with, to confirm what was shown; `names` has those fields and parameters that it calls otherwise.
+    """
+
+    operation: str
+    gives: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DoneWhen:
+    """What started is done when this field, at the address that `see` names, has this value."""
+
+    field: str
+    value: Any
+
+
 def operation(
     name: str,
     summary: str,
@@ -155,12 +179,20 @@ def operation(
     query: type[serializers.Serializer] | None = None,
     refuses: Sequence[int] = (),
     more: dict[int, Any] | None = None,
+    quote: QuotedBy | None = None,
+    done: DoneWhen | None = None,
+    undone: Mapping[int, str] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Describe a handler: what it takes and answers, and with which codes it refuses.
 
+    Programs that ask a person before they call read `quote`, and those that wait `done`. `undone` says in a sentence
+    of an answer with this code that it is none with what was called for.
+
     What it does not take, in the body or the query string, is refused before it runs.
     """
-    refusals = dict.fromkeys(sorted({400, 401, 429, *refuses}), Error)
+    refusals: dict[int, Any] = dict.fromkeys(sorted({400, 401, 429, *refuses}), Error)
+    # By the server in front, which has no shape for it.
+    refusals[414] = OpenApiResponse(description="The address is longer than 8,190 bytes.")
     describe = extend_schema(
         operation_id=name,
         summary=summary,
@@ -168,6 +200,11 @@ def operation(
         request=takes,
         parameters=[query] if query else None,
         responses={code: answer, **(more or {}), **refusals},
+        extensions={
+            **({"x-quote": asdict(quote)} if quote else {}),
+            **({"x-done": asdict(done)} if done else {}),
+            **({"x-undone": {str(status): said for status, said in undone.items()}} if undone else {}),
+        },
     )
 
     def decorate(handler: Handler) -> Handler:

@@ -21,7 +21,7 @@ from common.database_limits import why
 from common.unavailable import RETRY_SECONDS
 from common.unreadable import SENTENCE as UNREADABLE
 from common.unreadable import is_of_what_was_sent
-from hits.domain import unavailable
+from hits.core import unavailable
 from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)

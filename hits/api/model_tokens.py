@@ -14,8 +14,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
+from hits.accounts.models import token_digest
 from hits.models import ModelAnnotator
-from hits.models.access import token_digest
 
 KEYWORD = "Model"
 # When it was last used is written this often at most, not at every call.

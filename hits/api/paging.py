@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from hits.domain.keyset import LARGEST_ID, Order, Page
+from hits.core.keyset import LARGEST_ID, Order, Page
 
 # Of the JSON of a page; a single row may have more.
 MOST_BYTES = 1_000_000

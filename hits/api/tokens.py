@@ -12,10 +12,10 @@ from rest_framework import authentication, exceptions
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from hits.flow.setup.second_factor import SecondFactorError
+from hits.accounts.models import token_digest
+from hits.accounts.verbs.second_factor import SecondFactorError
+from hits.accounts.verbs.sign_in import lacks_second_factor
 from hits.models import ApiToken
-from hits.models.access import token_digest
-from hits.sign_in import lacks_second_factor
 
 # When it was last used is written this often at most, not at every call.
 USE_NOTED_EVERY = timedelta(minutes=5)

@@ -2,48 +2,26 @@
 
 from django.urls import path, re_path
 
+from hits.accounts.api import account
+from hits.answers.api import answers
 from hits.api.docs import Docs, Schema
-from hits.api.views import (
-    account,
-    agreement,
-    answers,
-    budget_requests,
-    calls,
-    changes,
-    computations,
-    grants,
-    media,
-    members,
-    messages,
-    models,
-    money,
-    notices,
-    payments,
-    people_and_models,
-    pools,
-    projects,
-    publishing,
-    qualification_tests,
-    quality,
-    queries,
-    releases,
-    results,
-    rules,
-    screening,
-    stages,
-    suggestions,
-    targets,
-    task_settings,
-    terms,
-    uploads,
-    webhooks,
-)
+from hits.core.api import routes
+from hits.items.api import changes, media, queries, targets, uploads
+from hits.judging.api import agreement, computations, quality
+from hits.model_assist.api import model_agreement, models, suggestions
+from hits.notifications.api import notices
+from hits.payments.api import budget_requests, ledger
+from hits.people.api import messages, terms
+from hits.projects.api import members, projects
+from hits.publishing.api import calls, publishing
+from hits.releases.api import releases, results
+from hits.stages.api import rules, stages, task_settings
+from hits.workers.api import grants, qualification_tests, screening
 
 app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 STAGE = PROJECT + "stages/<slug:key>/"
-POOL = PROJECT + "pools/<slug:pool>/"
 TEST = PROJECT + "qualification-tests/<slug:test>/"
 
 urlpatterns = [
@@ -100,12 +78,6 @@ urlpatterns = [
     path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "messages/", quality.Messages.as_view(), name="messages"),
-    path(PROJECT + "webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
-    path(PROJECT + "webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),
-    path(PROJECT + "webhooks/<int:pk>/rotate/", webhooks.RotateSecret.as_view(), name="rotate-webhook"),
-    path(PROJECT + "webhooks/<int:pk>/test/", webhooks.TryOut.as_view(), name="test-webhook"),
-    path(PROJECT + "webhooks/<int:pk>/deliveries/", webhooks.Deliveries.as_view(), name="webhook-deliveries"),
-    path(PROJECT + "webhooks/deliveries/<int:pk>/again/", webhooks.SendAgain.as_view(), name="send-again"),
     path(PROJECT + "message-templates/", messages.Templates.as_view(), name="message-templates"),
     path(PROJECT + "message-templates/<int:pk>/", messages.Template.as_view(), name="message-template"),
     path(PROJECT + "inbox/", messages.Inbox.as_view(), name="inbox"),
@@ -115,36 +87,9 @@ urlpatterns = [
     path(PROJECT + "qualifications/", grants.HeldQualifications.as_view(), name="held-qualifications"),
     path(PROJECT + "grants/", grants.Grants.as_view(), name="grants"),
     path(PROJECT + "grants/<int:pk>/withdraw/", grants.WithdrawGrant.as_view(), name="withdraw-grant"),
-    path(PROJECT + "pools/", pools.Pools.as_view(), name="pools"),
-    path(POOL, pools.OnePool.as_view(), name="pool"),
-    path(POOL + "archive/", pools.Archive.as_view(), name="archive-pool"),
-    path(POOL + "take-up/", pools.TakeUp.as_view(), name="take-up-pool"),
-    path(POOL + "workers/", pools.Members.as_view(), name="pool-members"),
-    path(POOL + "workers/<int:pk>/remove/", pools.Remove.as_view(), name="remove-from-pool"),
-    path(POOL + "best/", pools.Best.as_view(), name="pool-best"),
-    path(POOL + "share/", pools.Share.as_view(), name="share-pool"),
-    path(POOL + "stop-sharing/", pools.StopSharing.as_view(), name="unshare-pool"),
-    path(POOL + "links/", pools.Links.as_view(), name="pool-links"),
-    path(POOL + "links/<int:pk>/revoke/", pools.RevokeLink.as_view(), name="revoke-pool-link"),
-    path(POOL + "fetch/", pools.Fetch.as_view(), name="fetch-pool"),
-    path(PROJECT + "ledger/", money.Ledger.as_view(), name="ledger"),
-    path(PROJECT + "ledger/checks/", money.LedgerChecks.as_view(), name="ledger-checks"),
-    path(PROJECT + "ledger/checks/<int:pk>/", money.LedgerCheckDetail.as_view(), name="ledger-check"),
-    path(PROJECT + "bonuses/", payments.Bonuses.as_view(), name="bonuses"),
-    path(PROJECT + "bonuses/quote/", payments.BonusQuote.as_view(), name="bonus-quote"),
-    path(PROJECT + "bonus-files/", payments.BonusFiles.as_view(), name="bonus-files"),
-    path(PROJECT + "bonus-files/<int:pk>/", payments.BonusFileDetail.as_view(), name="bonus-file"),
-    path(PROJECT + "bonus-files/<int:pk>/order/", payments.OrderBonusFile.as_view(), name="order-bonus-file"),
-    path(PROJECT + "bonus-orders/", payments.BonusOrders.as_view(), name="bonus-orders"),
-    path(PROJECT + "bonus-orders/<int:pk>/", payments.BonusOrderDetail.as_view(), name="bonus-order"),
-    path(PROJECT + "compensations/", payments.Compensations.as_view(), name="compensations"),
-    path(PROJECT + "compensations/quote/", payments.CompensationQuote.as_view(), name="compensation-quote"),
-    path(PROJECT + "compensations/<int:pk>/", payments.CompensationDetail.as_view(), name="compensation"),
-    path(
-        PROJECT + "compensations/<int:pk>/withdraw/",
-        payments.WithdrawCompensation.as_view(),
-        name="withdraw-compensation",
-    ),
+    path(PROJECT + "ledger/", ledger.Ledger.as_view(), name="ledger"),
+    path(PROJECT + "ledger/checks/", ledger.LedgerChecks.as_view(), name="ledger-checks"),
+    path(PROJECT + "ledger/checks/<int:pk>/", ledger.LedgerCheckDetail.as_view(), name="ledger-check"),
     path(PROJECT + "qualification-tests/", qualification_tests.Tests.as_view(), name="qualification-tests"),
     path(TEST, qualification_tests.Test.as_view(), name="qualification-test"),
     path(TEST + "draw/", qualification_tests.Draw.as_view(), name="draw-qualification-test"),
@@ -167,9 +112,9 @@ urlpatterns = [
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
-    path(PROJECT + "models/", people_and_models.Models.as_view(), name="models"),
-    path(PROJECT + "models/<int:pk>/end/", people_and_models.EndModel.as_view(), name="end-model"),
-    path(PROJECT + "models/<int:pk>/give-again/", people_and_models.GiveAgain.as_view(), name="give-again"),
+    path(PROJECT + "models/", model_agreement.Models.as_view(), name="models"),
+    path(PROJECT + "models/<int:pk>/end/", model_agreement.EndModel.as_view(), name="end-model"),
+    path(PROJECT + "models/<int:pk>/give-again/", model_agreement.GiveAgain.as_view(), name="give-again"),
     path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
@@ -213,10 +158,10 @@ urlpatterns = [
     path(STAGE + "screening/", screening.Screening.as_view(), name="screening"),
     path(STAGE + "suggestions/", suggestions.Suggestions.as_view(), name="suggestions"),
     path(STAGE + "agreement/", agreement.Agreement.as_view(), name="agreement"),
-    path(STAGE + "people-and-models/", people_and_models.PeopleAndModels.as_view(), name="people-and-models"),
-    path(STAGE + "routings/", people_and_models.Routings.as_view(), name="routings"),
-    path(STAGE + "routings/preview/", people_and_models.RoutingPreview.as_view(), name="routing-preview"),
-    path(STAGE + "routings/<int:pk>/undo/", people_and_models.UndoRouting.as_view(), name="undo-routing"),
+    path(STAGE + "people-and-models/", model_agreement.PeopleAndModels.as_view(), name="people-and-models"),
+    path(STAGE + "routings/", model_agreement.Routings.as_view(), name="routings"),
+    path(STAGE + "routings/preview/", model_agreement.RoutingPreview.as_view(), name="routing-preview"),
+    path(STAGE + "routings/<int:pk>/undo/", model_agreement.UndoRouting.as_view(), name="undo-routing"),
     path(STAGE + "draw/", computations.Draw.as_view(), name="draw"),
     path(STAGE + "items/", answers.Items.as_view(), name="items"),
     path(STAGE + "items/<int:pk>/", answers.ItemDetail.as_view(), name="item"),
@@ -246,5 +191,7 @@ urlpatterns = [
     path(STAGE + "changes/left-out/", changes.LeftOut.as_view(), name="left-out"),
     path(STAGE + "changes/<int:pk>/undo/", changes.UndoChange.as_view(), name="undo-change"),
     path(STAGE + "changes/<int:pk>/redo/", changes.RedoChange.as_view(), name="redo-change"),
+    *routes(PROJECT),
+    # The last of all: whatever else is asked for is answered as the API answers.
     re_path("", account.NowhereView.as_view(), name="nowhere"),
 ]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hits.formats import qualification_test, record
-from hits.formats.faults import Faults
+from hits.formats.files.faults import Faults
+from hits.formats.inputs import qualification_test, record
 
 _MARKER = "@highlight"
 
@@ -55,9 +55,9 @@ class AnswerKey:
         stories: Mapping[str, Sequence[str]] | None = None,
         tests: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """`truths` by passage and statement, `written` by the sentence that its story begins with, `stories` to be
-        told by their scenario, `tests` the questions of qualification tests as `hits.formats.qualification_test` reads
-        them.
+        """`truths` by passage and statement, `written` by the sentence that its story begins with, `stories` to be told
+        by their scenario, `tests` the questions of qualification tests as `hits.formats.inputs.qualification_test`
+        reads them.
         """
         self._truths = truths or {}
         self._written = {squeezed(opening): tuple(questions) for opening, questions in (written or {}).items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hits.quality.blocking import Policy
+from hits.stats.blocking import Policy
 
 FEW, MANY = 60, 5000
 

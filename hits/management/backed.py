@@ -2,6 +2,6 @@
 
 from common import __version__
 from common.backups import Backed
-from hits.models.fields import DollarField
+from hits.core.models.fields import DollarField
 
 REQUESTER = Backed("annotate", __version__, DollarField)

@@ -11,7 +11,7 @@ from common.cutting import cut
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.given_settings import printed
 from hits.text.cells import as_text
-from hits.text.passages import passage_parts
+from hits.text.language.passages import passage_parts
 from hits.text.spellings import meant
 from hits.text.wording import _
 

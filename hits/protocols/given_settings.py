@@ -15,7 +15,7 @@ LONGEST_QUESTION = 1000
 LONGEST_CHOICE = 500
 MOST_CHOICES = 40
 LONGEST_ID = 40
-# Every protocol whose page extends `task/base.html` understands these.
+# Every protocol whose page extends `answers/task/base.html` understands these.
 COMMON: Json = {"instructions": "", "comment": True, "min_seconds": 0, "early_submit": "notice"}
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

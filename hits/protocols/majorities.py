@@ -9,7 +9,7 @@ from typing import Any
 
 from hits.protocols.base import Json
 from hits.protocols.choosing import percent
-from hits.quality.majority import majority_of
+from hits.stats.majority import majority_of
 
 Said = Mapping[str, Any]
 _Compared = dict[str, tuple[Any, bool]]

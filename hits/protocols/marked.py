@@ -19,9 +19,9 @@ from typing import Any
 
 from hits.protocols.base import Json
 from hits.protocols.choosing import YES
-from hits.quality.agreement.overlap import Span
+from hits.stats.agreement.overlap import Span
+from hits.text.language.words import units
 from hits.text.wording import _, gettext_noop, number
-from hits.text.words import units
 
 Part = Callable[[str], str]
 """What was posted beside the spans, by its name: `from-1`, `nothing`; empty where nothing was."""
@@ -58,7 +58,7 @@ class Limits:
 
 
 def shown(text: str, labels: Sequence[Json], limits: Limits, *, name: str, part: str = "", heading: str) -> Json:
-    """What `task/_marking_text.html` and `task/_marking.html` show.
+    """What `answers/task/_marking_text.html` and `answers/task/_marking.html` show.
 
     A line of `lines` is a list of {"text", "start", "number"}, where `number` counts the words of the text and is 0 for
     what lies between them. `name` is that of the hidden field, `part` stands before the names of the others, and

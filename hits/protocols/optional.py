@@ -331,7 +331,7 @@ class SizedProtocol(TaskProtocol, Protocol):
 class TextsProtocol(TaskProtocol, Protocol):
     """Workers write texts on its page, of which a stage may collect how they came about (`text_evidence`).
 
-    The template extends task/base.html, which counts what is typed and pasted into these fields.
+    The template extends answers/task/base.html, which counts what is typed and pasted into these fields.
     """
 
     def asks_texts(self, settings: Json) -> bool:

@@ -11,19 +11,18 @@ imports, for leads to download. `steps.py` holds
 - `mark([(document key, origin), ...], *, seed, options) -> purpose by document key`,
 - `build_release(Collected) -> ReleaseContent`,
 
-and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), `next_items(JudgedItem) ->
-[NextItem, ...]`, without which a kept item goes as it is to the stage that `feeds` names in the file, and
-`draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
-most `count`, all where there are fewer. `told_of_draw(stage key, Collected)` says what a lead should know before
-a draw, `draws_from(stage key) -> DrawSource` what has to be there before one, and `check_option(name, value)` raises
-ValueError for an option's value that does not fit.
-`admit(documents, Collected) -> documents` chooses among what a file brought by what the project has already.
-`import_notes(documents) -> [sentence, ...]` says more about what a file brought. `TABLE` (`hits.formats.mapping`) says
-which fields a row of its table has: `read_documents` then takes `mapping`, the file's column by field.
-With `MARKS_WHOLE_PROJECT`, `mark` gets all documents of the project at each upload, `marked`, the purpose of those that
-were here, and `fixed`, the keys of those whose purpose cannot change any more.
-`split_preview(Collected, options)` tells what the split would be with other options: {"writers": [{"worker",
-"written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
+and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), `next_items(JudgedItem) -> [NextItem,
+...]`, without which a kept item goes as it is to the stage that `feeds` names in the file, and `draw(stage key,
+Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at most `count`, all
+where there are fewer. `told_of_draw(stage key, Collected)` says what a lead should know before a draw,
+`draws_from(stage key) -> DrawSource` what has to be there before one, and `check_option(name, value)` raises ValueError
+for an option's value that does not fit. `admit(documents, Collected) -> documents` chooses among what a file brought by
+what the project has already. `import_notes(documents) -> [sentence, ...]` says more about what a file brought. `TABLE`
+(`hits.formats.files.mapping`) says which fields a row of its table has: `read_documents` then takes `mapping`, the
+file's column by field. With `MARKS_WHOLE_PROJECT`, `mark` gets all documents of the project at each upload, `marked`,
+the purpose of those that were here, and `fixed`, the keys of those whose purpose cannot change any more.
+`split_preview(Collected, options)` tells what the split would be with other options: {"writers": [{"worker", "written",
+"kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a release gives away: the accuracy of models that do not see everything; see `hits.text.artefacts`."""
+"""What a release gives away: the accuracy of models that do not see everything; see `hits.text.filtering.artefacts`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import BinaryIO
 
-from hits.quality.intervals import wilson
 from hits.recipes.source import Json
-from hits.text.artefacts import VIEWS, Example, Part, tested
+from hits.stats.intervals import wilson
+from hits.text.filtering.artefacts import VIEWS, Example, Part, tested
 
 
 def check(parts: Mapping[str, Part]) -> Json:

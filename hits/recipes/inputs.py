@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hits.quality.majority import majority_of
 from hits.recipes.sampling import sample
 from hits.recipes.source import AUTHOR, UNUSED, Collected, GivenLabel, Json, JudgedItem, NextItem
+from hits.stats.majority import majority_of
 from hits.text.cells import as_text
 
 ITEM, ANSWER = "item", "answer"

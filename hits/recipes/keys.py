@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
 
 
 class KeyRefusedError(ValueError):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import Any, BinaryIO
 
-from hits.formats import labels
-from hits.quality.scores import Compared, means
+from hits.formats.inputs import labels
+from hits.stats.scores import Compared, means
 from hits.text.systems import Question, System
 
 # The file of the release with that name, at its beginning.
@@ -56,7 +56,7 @@ def table(stream: BinaryIO) -> Iterator[dict[str, str]]:
 
 
 def labels_of(columns: Sequence[str]) -> Callable[[BinaryIO, str, Sequence[Question], int], list[int]]:
-    """Reads the numbers of answers by id; see `hits.formats.labels`."""
+    """Reads the numbers of answers by id; see `hits.formats.inputs.labels`."""
 
     def read(stream: BinaryIO, name: str, rows: Sequence[Question], max_bytes: int) -> list[int]:
         choices = max(len(row.answers) for row in rows)

@@ -1,4 +1,4 @@
-"""What passes between a recipe's steps and `hits.flow`: plain rows, no database."""
+"""What passes between a recipe's steps and the verbs: plain rows, no database."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SourceItem:
     """`key` is unique within its stage; `data` is what that stage's protocol asks.
 
     No `stage` means the first one with a crowd. Items with a higher `priority` are published first. Recipes leave
-    priority and suggestions alone: an import reads them from columns of the row (`hits.domain.item_columns`).
+    priority and suggestions alone: an import reads them from columns of the row (`hits.items.rules.item_columns`).
     """
 
     key: str
@@ -300,7 +300,7 @@ class ReleaseContent:
     `tables` are for loaders: of each table the file of each split, by the table's name; the first is the usual one. The
     files of one table have the same columns with the same types. A split without a row is left out: loaders refuse it.
 
-    `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
+    `check` finds out what the files give away, while they can be read; see `hits.text.filtering.artefacts`.
 
     `told` streams, by the key of a stage, the items of which a release may tell labels: not those of a split whose
     labels are hidden. `splits` streams every item of the files with its split: later releases keep it there.

@@ -22,16 +22,16 @@ from pydantic import (
     model_validator,
 )
 
-from hits.formats.faults import Faults
-from hits.formats.mapping import Table as RowTable
+from hits.formats.files.faults import Faults
+from hits.formats.files.mapping import Table as RowTable
+from hits.formats.inputs.qualification_test import Details, check_details, read_file
 from hits.formats.pool_keys import PREFIX
-from hits.formats.qualification_test import Details, check_details, read_file
-from hits.quality.blocking import Policy, PolicyError
-from hits.quality.enough import condition
-from hits.quality.rule_tree import RuleTextError
-from hits.quality.votes import Rule, RuleError
 from hits.recipes.source import JudgedItem, NextItem, Option
 from hits.refusals import Refusal
+from hits.stats.blocking import Policy, PolicyError
+from hits.stats.enough import condition
+from hits.stats.vote_rules.rule_tree import RuleTextError
+from hits.stats.vote_rules.votes import Rule, RuleError
 from hits.text.paths import without_folders
 from hits.text.tables import Table, Words, must, named, one_of, read, text, truth, whole
 
@@ -641,7 +641,7 @@ class QualificationTable(Table):
 
 
 def _test(given: Mapping[str, Any], place: str, faults: list[str], content: Callable[[str], bytes]) -> TestSpec:
-    """`questions` names a JSON or CSV file beside the recipe's, as `hits.formats.qualification_test` reads it."""
+    """`questions` names a JSON or CSV file beside the recipe's, for `hits.formats.inputs.qualification_test`."""
     read(QualificationTable, given, faults, place)
     values: dict[str, Any] = {field.name: given.get(field.name) for field in fields(Details)}
     details = Details(**values)

@@ -14,13 +14,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats import rows
-from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.mapping import MappingRefusedError, Table, TableField, kept_names
-from hits.formats.reading import LONGEST_KEY, Keys, Row
-from hits.formats.tables import Type, write_all, write_jsonl
+from hits.formats.files import rows
+from hits.formats.files.faults import Fault, Faults, FormatErrors
+from hits.formats.files.mapping import MappingRefusedError, Table, TableField, kept_names
+from hits.formats.files.reading import LONGEST_KEY, Keys, Row
+from hits.formats.outputs.tables import Type, write_all, write_jsonl
 from hits.protocols.columns import columns_of
-from hits.quality.majority import majority_of
 from hits.recipes.source import (
     MODEL,
     Collected,
@@ -33,6 +32,7 @@ from hits.recipes.source import (
     SourceItem,
     ToldItem,
 )
+from hits.stats.majority import majority_of
 from hits.text.cells import as_text
 
 ID = "id"
@@ -76,7 +76,7 @@ def read_documents(
     options: Mapping[str, Any] = NO_OPTIONS,
     mapping: Mapping[str, str] | None = None,
 ) -> list[SourceDocument]:
-    """One document with one item a row; see `hits.formats.rows`. Raises FormatErrors with every fault.
+    """One document with one item a row; see `hits.formats.files.rows`. Raises FormatErrors with every fault.
 
     `mapping` is the file's column by the name under which the task reads it; other columns keep their names.
     """

@@ -16,8 +16,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from hits import charts
-from hits.quality.blocking import Evidence
-from hits.quality.intervals import wilson
+from hits.stats.blocking import Evidence
+from hits.stats.intervals import wilson
 
 register = template.Library()
 NOTHING, MINUS = "–", "\N{MINUS SIGN}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django import template
 
-from hits.domain import suggestions
-from hits.domain.plugins import pages_of, usable_protocol, usable_recipe
-from hits.flow.data import undoing
+from hits.items.verbs import undoing_changes
+from hits.model_assist.rules import suggestions
 from hits.models import Project, Stage
+from hits.projects.rules.plugins import pages_of, usable_protocol, usable_recipe
 from hits.protocols.pages import Page
 from hits.views import words
 
@@ -17,7 +17,7 @@ register = template.Library()
 @register.filter
 def changes_items(stage: Stage) -> bool:
     """Whether its answers change the items that they are about, so that a lead may take that back."""
-    return undoing.changing(stage) is not None
+    return undoing_changes.changing(stage) is not None
 
 
 @register.filter

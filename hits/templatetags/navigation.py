@@ -7,8 +7,8 @@ from typing import Any
 from django import template
 from django.contrib.auth.models import User
 
-from hits.domain import notices
 from hits.models import Stage
+from hits.notifications.rules import notices
 from hits.views import navigation
 
 register = template.Library()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 from django.http import HttpRequest
 
-from hits.domain.roles import may_in, page_verb
+from hits.core.roles import may_in, page_verb
 from hits.models import Project
 
 register = template.Library()

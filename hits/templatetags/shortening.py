@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from django import template
 
-from hits.domain.answer_words import BESIDE, SHOWN, SaidOfItem, beginning, shortened
+from hits.answers.rules.answer_words import BESIDE, SHOWN, SaidOfItem, beginning, shortened
 from hits.models import Assignment
 from hits.templatetags.figures import said
 

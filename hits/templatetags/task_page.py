@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import translation
 
 from common import request_id as request_ids
-from hits.domain import task_words
+from hits.answers.rules import task_words
 
 register = template.Library()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hits.flow.setup.stage_settings import CHANGED
 from hits.models import Action, Project
+from hits.stages.pages.settings_form import LABELS, said_of
+from hits.stages.verbs.stage_settings import CHANGED
 from hits.views import navigation
-from hits.views.settings_form import LABELS, said_of
 
 
 def told(project: Project, actions: Iterable[Action]) -> list[tuple[Action, str]]:

@@ -2,7 +2,7 @@
 
 Security behavior: a visitor is sent to sign in, and whoever lacks a second factor is sent to give one or to set one up.
 A project that the user is no member of does not exist (404), so that nobody learns which names are taken. To a member
-whose role does not allow it (`hits.domain.roles`), and on a page that no role may see, the answer is 403 with a
+whose role does not allow it (`hits.core.roles`), and on a page that no role may see, the answer is 403 with a
 sentence, and 409 for what an archived project refuses. A verb answers to POST alone, a page to GET and HEAD alone.
 """
 
@@ -21,13 +21,13 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from hits.domain import roles
-from hits.domain.action_log import acting_from
-from hits.domain.archived import ArchivedError
-from hits.domain.guests import GuestRefusedError
-from hits.domain.plugins import UNUSABLE, NoCrowdError
+from hits.accounts.rules.guests import GuestRefusedError
+from hits.accounts.verbs.sign_in import lacks_second_factor
+from hits.core import roles
+from hits.core.action_log import acting_from
 from hits.models import Action, Project, Stage
-from hits.sign_in import lacks_second_factor
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.rules.plugins import UNUSABLE, NoCrowdError
 
 
 class LeadRequest(HttpRequest):
@@ -120,7 +120,7 @@ def for_stage(methods: Sequence[str], *, crowd: bool = True) -> Callable[[View],
             _admit(request, stage.project)
             if crowd and not stage.crowd:
                 context = {"stage": stage, "project": stage.project, "error": NoCrowdError(stage)}
-                return render(request, "stage/no_crowd.html", context, status=409)
+                return render(request, "stages/no_crowd.html", context, status=409)
             return view(request, stage, **more)
 
         return guarded(methods)(inner)

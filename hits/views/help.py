@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from hits.formats import guides
+from hits.views import guides
 from hits.views.guard import PAGE, guarded
 
 

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest
 
-from hits import queue
-from hits.flow.pipeline.serving import ON_ITS_WAY_SECONDS
+from hits.answers.verbs.serving import ON_ITS_WAY_SECONDS
+from hits.core.jobs import queue
 from hits.tasks import fetch_announced
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from hits.domain.own_qualifications import presence, titles_of
-from hits.domain.plugins import usable_protocol, usable_recipe
-from hits.flow.pipeline import computing
-from hits.flow.setup import projects as flow
 from hits.formats.pool_keys import PREFIX
+from hits.judging.verbs import computing
 from hits.models import Project, Stage
+from hits.projects.rules.plugins import usable_protocol, usable_recipe
+from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
+from hits.workers.rules.project_qualifications import presence, titles_of
 
 # So many entries fit in one row; beyond them, finished stages are folded.
 UNFOLDED = 4
@@ -50,7 +50,7 @@ BEFORE = (
     Place(
         "Bonuses",
         (
-            *("payments", "pay-bonus", "bonus-file", "bonus-file-preview", "large-bonus-file"),
+            *("payments", "pay-bonus", "bonus-file", "kept-bonus-file", "bonuses", "bonus_files"),
             *("compensations", "compensation", "new-compensation"),
         ),
     ),
@@ -74,24 +74,22 @@ MESSAGES = Place(
 )
 TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
-POOLS = Place(
-    "Pools",
-    (
-        *("pools", "pool", "new-pool", "rename-pool", "add-to-pool", "best-for-pool", "share-pool", "pool-link"),
-        *("archive-pool", "unshare-pool"),
-    ),
-)
+POOLS = Place("Pools", ("pools", "pool", "best-for-pool"))
 COMPUTATIONS = Place(
     "Computations", ("computations", "computation", "computation-results", "computation-outside", "start-computation")
 )
 OPTIONS = Place("Options", ("options",))
 MEDIA = Place("Media", ("media", "add-media"))
-WEBHOOKS = Place("Webhooks", ("webhooks", "webhook", "add-webhook", "change-webhook", "rotate-webhook"))
+WEBHOOKS = Place("Webhooks", ("webhooks", "webhook"))
 
 
 def place_of(page: str, places: Sequence[Place]) -> Place:
-    """The entry that the page belongs to; pages of stages, items and workers belong to the first one, the project."""
-    return next((place for place in places if page in place.pages), places[0])
+    """The entry that the page belongs to; pages of stages, items and workers belong to the first one, the project.
+
+    The page of a declared verb, such as `webhooks.add`, belongs to the entry of its first word.
+    """
+    known = {page, page.partition(".")[0]}
+    return next((place for place in places if known & set(place.pages)), places[0])
 
 
 def stages_of(project: Project) -> list[Stage]:

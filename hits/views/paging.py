@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from hits.domain import keyset
-from hits.domain.keyset import Order, Page
+from hits.core import keyset
+from hits.core.keyset import Order, Page
 
 PAGE_SIZE = 50
 Row = TypeVar("Row", bound=Model)

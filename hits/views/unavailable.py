@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from common import unavailable
-from hits.domain.unavailable import code, sentences
+from hits.core.unavailable import code, sentences
 
 
 class UnavailableMiddleware(unavailable.UnavailableMiddleware):

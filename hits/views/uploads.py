@@ -9,7 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from hits.domain import upload_limits
+from hits.core import upload_limits
 from hits.models import Project
 
 WITH_MEDIA = ("import", "add-media")

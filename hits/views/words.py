@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hits.domain.own_qualifications import title_of
-from hits.quality.blocking import MEASURES, Policy
+from hits.stats.blocking import MEASURES, Policy
+from hits.workers.rules.project_qualifications import title_of
 
 NAMES = {
     "percent_approved": "approval rate",

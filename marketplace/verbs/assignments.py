@@ -71,8 +71,8 @@ def _accepted(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None,
             found = _pick(hit_type, worker, now, hit, also_returned)
             _admit(worker, now)
             return _take(found, hit_type, worker, now)
-    except IntegrityError:
-        # The worker's other click on the same HIT was faster.
+    except (IntegrityError, NoHitsAvailable):
+        # Perhaps the worker's other click on the same HIT was faster.
         held = None if hit is None else _held(hit, worker)
         if held is None:
             raise NoHitsAvailable from None

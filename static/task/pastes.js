@@ -1,5 +1,5 @@
 // What is pasted into a field with data-written is noted by field and length, never by what it says.
-// A page that notes pastes includes task/_pastes.html in its form.
+// A page that notes pastes includes answers/task/_pastes.html in its form.
 "use strict";
 (function () {
   const MOST = 100, form = document.querySelector("form"), pastes = form.elements.pastes;

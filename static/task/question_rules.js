@@ -1,4 +1,4 @@
-// What a written question must be: what hits/text/question_rules.py says on the server, where the reasons are. This file
+// What a written question must be: what hits/text/questions/question_rules.py says on the server, where the reasons are. This file
 // knows no page; it needs task/language.js and task/words.js. A test runs both; change them together.
 "use strict";
 window.questionRules = (function () {

@@ -1,4 +1,4 @@
-// What a word is, for pages where people write: `words(text)` gives what hits/text/words.py does on the server, and
+// What a word is, for pages where people write: `words(text)` gives what hits/text/language/words.py does on the server, and
 // `words.count(text)` counts them in a text of several lines as hits/text/written.py keeps it.
 // A test runs both sides; change them together.
 "use strict";

@@ -69,7 +69,7 @@ Rows = list[tuple[str, str, str]]
 
 def measured(side: str, method: str, labels: int) -> Json:
     from tests.benchmarks.machine_filtering import forget_peak, peak
-    from tests.hits.quality.labels import simulated
+    from tests.hits.stats.labels import simulated
 
     warnings.simplefilter("ignore")
     run = {"annotate": _annotate, "crowdkit": _crowdkit}[side]
@@ -85,9 +85,9 @@ def measured(side: str, method: str, labels: int) -> Json:
 
 
 def _annotate(method: str, rows: Rows) -> tuple[float, float, dict[str, Any]]:
-    from hits.quality.aggregation.dawid_skene import dawid_skene
-    from hits.quality.aggregation.mace import mace
-    from hits.quality.answers import Answers
+    from hits.stats.aggregation.dawid_skene import dawid_skene
+    from hits.stats.aggregation.mace import mace
+    from hits.stats.answers import Answers
 
     methods: dict[str, Callable[[Answers], Any]] = {
         "dawid_skene": dawid_skene,

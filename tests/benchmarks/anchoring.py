@@ -1,7 +1,7 @@
 """How often the report on suggestions finds what simulated workers did: `python -m tests.benchmarks.anchoring`.
 
 Thirty workers who follow a suggestion in 30 % of their doubts, and thirty who never do, each in ROUNDS projects of 200
-items with nine answers. Every step is a real flow module on PostgreSQL, the marketplace is one in memory.
+items with nine answers. Every step is a real verb on PostgreSQL, the marketplace is one in memory.
 ROUNDS changes how many projects there are, TEST_DATABASE_URL names the PostgreSQL server.
 """
 
@@ -25,10 +25,10 @@ def main() -> int:
 def run() -> int:
     from django.contrib.auth import get_user_model
 
-    from hits.domain import marketplace_account
-    from hits.management.commands._base import jobs_run_here
+    from hits.publishing.rules import marketplace_account
     from tests.hits.flow.anchored_crowd import Outcome, Setup, simulate, table
     from tests.hits.flow.stand_in import StandIn
+    from tests.hits.jobs import jobs_run_here
 
     logging.disable(logging.WARNING)
     lead = get_user_model().objects.create_user("bench")

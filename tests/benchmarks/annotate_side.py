@@ -18,7 +18,7 @@ from django.contrib.auth import get_user_model  # noqa: E402
 
 
 def lead() -> dict[str, Any]:
-    from hits.flow.setup.api_tokens import make_token
+    from hits.accounts.verbs.api_tokens import make_token
 
     user, _ = get_user_model().objects.get_or_create(username="lead")
     return {"token": make_token(user, "bench", "pay")[1]}

@@ -134,15 +134,15 @@ def _open_account(market: Any, queue_url: str) -> None:
     """Point the requester's side to the marketplace with an account of its own, and to the queue."""
     from django.conf import settings
 
-    from hits.domain.marketplace_account import gateway
-    from hits.flow.pipeline import listening
+    from hits.answers.verbs import marketplace_events
+    from hits.publishing.rules.marketplace_account import gateway
 
     settings.MTURK_ENDPOINT_URL, settings.MTURK_SUBMIT_ORIGINS = market.url, [market.url]
     settings.MTURK_EVENTS_QUEUE_URL = queue_url
     settings.MTURK_EVENTS_ACCESS_KEY_ID = settings.MTURK_EVENTS_SECRET_ACCESS_KEY = "x"
     os.environ |= {"AWS_ACCESS_KEY_ID": f"BENCH{secrets.token_hex(8).upper()}", "AWS_SECRET_ACCESS_KEY": "x"}
     gateway.cache_clear()
-    listening.queue.cache_clear()
+    marketplace_events.queue.cache_clear()
 
 
 def _queue(cloud: str) -> str:
@@ -192,8 +192,10 @@ def _publish(items: int) -> Any:
     from django.contrib.auth import get_user_model
 
     from hits import tasks
-    from hits.flow.pipeline import importing, listening, publishing
-    from hits.flow.setup import projects
+    from hits.answers.verbs import marketplace_events
+    from hits.items.verbs import importing
+    from hits.projects.verbs import projects
+    from hits.publishing.verbs import publishing
     from tests.benchmarks.synthetic import examples
 
     owner, _ = get_user_model().objects.get_or_create(username="calls")
@@ -212,14 +214,14 @@ def _publish(items: int) -> Any:
     batch = publishing.publish(stage, quote.items, quote.total, f"calls:{stage.pk}", None)
     tasks.publish_batch(batch.pk)
     stage.refresh_from_db()
-    for pk in listening.deaf_stages():
+    for pk in marketplace_events.deaf_stages():
         tasks.ensure_events(pk)
     return stage
 
 
 def _work(market: Any, workers: list[str], hits: list[Any], *, checked: bool) -> None:
     """Each worker answers each HIT; a browser has the page check the answer before it posts it."""
-    from hits.flow.pipeline import serving
+    from hits.answers.verbs import serving
 
     for worker in workers:
         held = market.do("accept_many", worker_id=worker, hit_ids=[hit.hit_id for hit in hits])

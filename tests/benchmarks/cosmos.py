@@ -71,14 +71,16 @@ def run() -> int:
 
 def _rule(stage: Any) -> bool:
     """Preview another rule, take it, judge all again, and compare what became of it with the preview."""
-    from hits.flow.pipeline import deciding
-    from hits.flow.setup import ruling
+    from hits.judging.verbs import deciding
+    from hits.stages.verbs import aggregation_rule
 
-    rule = ruling.written(stage, ANOTHER_RULE)
-    found, took = timed(lambda: ruling.preview(stage, rule))
-    told = f"{took}, {counted(lambda: ruling.preview(stage, rule))} queries, {found.kinds:,} different ballots"
+    rule = aggregation_rule.written(stage, ANOTHER_RULE)
+    found, took = timed(lambda: aggregation_rule.preview(stage, rule))
+    told = (
+        f"{took}, {counted(lambda: aggregation_rule.preview(stage, rule))} queries, {found.kinds:,} different ballots"
+    )
     fine = _line("preview of another rule", told, f"{PREVIEW_SECONDS} s", took.wall <= PREVIEW_SECONDS)
-    _, marked = timed(lambda: ruling.save(stage, rule, stage.rule_edition, "", None))
+    _, marked = timed(lambda: aggregation_rule.save(stage, rule, stage.rule_edition, "", None))
     judged, took = timed(lambda: deciding.decide(stage))
     rate = f"{judged / took.wall:,.0f} sets a second after {marked.wall:.1f} s to mark them"
     print(f"{'judging all again':26} {took}, {rate}")
@@ -137,12 +139,12 @@ def memory(slug: str) -> dict[str, float]:
 
 
 def _warm(slug: str) -> tuple[Any, Any]:
-    """The project and the flow module; loading the libraries is no part of what a release needs."""
+    """The project and the verb; loading the libraries is no part of what a release needs."""
     import django
 
     django.setup()
-    from hits.flow.data import releasing
     from hits.models import Project
+    from hits.releases.verbs import releasing
 
     releasing.preview(Project.objects.get(slug=TINY))
     return Project.objects.get(slug=slug), releasing

@@ -21,9 +21,8 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from hits.domain.summaries import refresh_summary
-from hits.flow.pipeline import deciding
-from hits.flow.setup import projects
+from hits.judging.rules.summaries import refresh_summary
+from hits.judging.verbs import deciding
 from hits.models import (
     Assignment,
     Batch,
@@ -38,9 +37,10 @@ from hits.models import (
     Verdict,
     Worker,
 )
-from hits.quality.votes import Outcome, Rule, Vote
-from hits.quality.votes import decide as apply_rule
+from hits.projects.verbs import projects
 from hits.recipes.cosmos.steps import LEAST_CHALLENGING, VALID, VALIDATE, question_set
+from hits.stats.vote_rules.votes import Outcome, Rule, Vote
+from hits.stats.vote_rules.votes import decide as apply_rule
 from tests.benchmarks.synthetic import WORDS
 
 VALIDATORS = 200

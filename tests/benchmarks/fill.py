@@ -1,6 +1,6 @@
 """Fills a running stack: `python -m tests.benchmarks.fill prepare` and `... project ITEMS`. Prints JSON.
 
-Importing and publishing go through the flow modules and the wire and are timed; the answers behind the pages are rows
+Importing and publishing go through the verbs and the wire and are timed; the answers behind the pages are rows
 put into the tables, one an item, as the harvest would leave them.
 """
 
@@ -22,10 +22,12 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from hits.domain.summaries import refresh_summary, refresh_worker_stats  # noqa: E402
-from hits.flow.pipeline import deciding, importing, publishing, sending  # noqa: E402
-from hits.flow.setup import projects  # noqa: E402
+from hits.items.verbs import importing  # noqa: E402
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats  # noqa: E402
+from hits.judging.verbs import deciding  # noqa: E402
 from hits.models import Assignment, Hit, Item, Label, Project, Stage, Upload, Worker  # noqa: E402
+from hits.projects.verbs import projects  # noqa: E402
+from hits.publishing.verbs import publishing, sending  # noqa: E402
 from tests.benchmarks.synthetic import examples  # noqa: E402
 
 WORKERS = 60

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
-from hits.text.adversarial_filtering import Batch, Iteration, filter_answers
-from hits.text.filtered_question import FilteredQuestion
+from hits.text.filtering.adversarial_filtering import Batch, Iteration, filter_answers
+from hits.text.filtering.filtered_question import FilteredQuestion
 from ops.surroundings import ROOT
 
 QUESTIONS = int(os.environ.get("FILTERING_QUESTIONS", "20000"))
@@ -86,7 +86,7 @@ def _in_its_own_process(questions: int) -> dict:
 
 def measured(count: int) -> dict:
     """Filter so many questions; `peak` is what that added to the memory of the process at its most, in MiB."""
-    from hits.text import filtering_classifier
+    from hits.text.filtering import filtering_classifier
 
     questions = list(made(count))
     matrices = []

@@ -163,7 +163,7 @@ def _use(url: str, account: str) -> None:
     import boto3
     from django.conf import settings
 
-    from hits.domain.marketplace_account import gateway
+    from hits.publishing.rules.marketplace_account import gateway
 
     settings.MTURK_ENDPOINT_URL, settings.MTURK_SUBMIT_ORIGINS = url, [url]
     os.environ |= {"AWS_ACCESS_KEY_ID": account, "AWS_SECRET_ACCESS_KEY": "x"}
@@ -176,8 +176,9 @@ def _published(job: Job) -> Stage:
     """A project with one published item."""
     from django.contrib.auth import get_user_model
 
-    from hits.flow.pipeline import importing, publishing, sending
-    from hits.flow.setup import projects
+    from hits.items.verbs import importing
+    from hits.projects.verbs import projects
+    from hits.publishing.verbs import publishing, sending
     from tests.benchmarks.synthetic import examples
 
     owner, _ = get_user_model().objects.get_or_create(username="bench")
@@ -233,7 +234,8 @@ def _apart(market: Marketplace, what: str, job: Job) -> dict[str, Any]:
 
 
 def _steps(slug: str) -> list[tuple[str, Callable[[], int]]]:
-    from hits.flow.pipeline import deciding, harvesting, scoring
+    from hits.answers.verbs import harvesting
+    from hits.judging.verbs import deciding, scoring
     from hits.models import Stage
 
     stage = Stage.objects.select_related("project__account").get(project__slug=slug, key="validate")
@@ -278,9 +280,9 @@ def held(slug: str, url: str, account: str) -> dict[str, float]:
 
 def _warm(slug: str) -> list[tuple[str, Callable[[], int]]]:
     """Loading the libraries and the service's model is no part of what a harvest needs."""
-    from hits.domain.marketplace_account import balance
-    from hits.domain.plugins import protocol_of
     from hits.models import Stage
+    from hits.projects.rules.plugins import protocol_of
+    from hits.publishing.rules.marketplace_account import balance
 
     balance()
     protocol_of(Stage.objects.get(project__slug=slug, key="validate"))

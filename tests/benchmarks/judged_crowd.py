@@ -1,7 +1,7 @@
 """Who of a crowd is blocked, after how many answers and at what cost: with check questions and without.
 
 `python -m tests.benchmarks.judged_crowd`. Twenty workers: fifteen who look at nine items of ten, two who look at a
-third of them, three who choose by chance. Every step is a real flow module on PostgreSQL, the marketplace is one in
+third of them, three who choose by chance. Every step is a real verb on PostgreSQL, the marketplace is one in
 memory.
 CROWD_ITEMS changes how many items there are, TEST_DATABASE_URL names the PostgreSQL server.
 """
@@ -25,10 +25,10 @@ def main() -> int:
 def run() -> int:
     from django.contrib.auth import get_user_model
 
-    from hits.domain import marketplace_account
-    from hits.management.commands._base import jobs_run_here
+    from hits.publishing.rules import marketplace_account
     from tests.hits.flow import judged_crowd
     from tests.hits.flow.stand_in import StandIn
+    from tests.hits.jobs import jobs_run_here
 
     logging.disable(logging.WARNING)
     lead = get_user_model().objects.create_user("bench")

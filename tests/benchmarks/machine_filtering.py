@@ -4,7 +4,7 @@ Part of `make bench`; alone: `python -m tests.benchmarks.machine_filtering`. Eac
 ../shared/data/news/bbc-news.jsonl in five folds, without the articles whose text came before; where the file is not
 there, that is said. Then 10,000 and 100,000 synthetic queries in two folds, each in a process with a database of its
 own: what counts as flat is what a run adds to the process at its most, through the whole of
-`hits.flow.pipeline.computing`.
+`hits.judging.verbs.computing`.
 FILTERING_TRIPLES makes the second number smaller. Times are of the processor.
 """
 
@@ -90,7 +90,7 @@ def _word(fine: bool) -> str:
 
 
 def _wilson(right: int, n: int) -> tuple[float, float]:
-    from hits.quality.intervals import wilson
+    from hits.stats.intervals import wilson
 
     return wilson(right, n)
 
@@ -151,7 +151,7 @@ def project_of(items: Iterable[tuple[str, Json]], name: str) -> Any:
 
 def filtered(project: Any, **params: Any) -> tuple[Any, Json]:
     """(the finished run, what it took)."""
-    from hits.flow.pipeline import computing
+    from hits.judging.verbs import computing
 
     run = computing.start(project, "filter", params, None)
     forget_peak()
@@ -202,9 +202,9 @@ def _warm_up() -> None:
 
 
 def _generate(file: Path) -> Json:
-    from hits.formats import articles
-    from hits.text.fingerprints import duplicates, fingerprint
-    from hits.text.passage_queries import generate_all
+    from hits.formats.inputs import articles
+    from hits.text.originality.fingerprints import duplicates, fingerprint
+    from hits.text.questions.passage_queries import generate_all
 
     with NEWS.open("rb") as stream:
         read = articles.read(stream, NEWS.name)

@@ -1,7 +1,7 @@
 """A stage of 1,000,000 items and 3,000,000 answers: does each of the requester's pages cost what it costs at 1,000?
 
 `python -m tests.benchmarks.million` makes both on PostgreSQL, by copies that the database makes itself, and asks every
-page that shows a project or a stage, as the owner. It finds the pages in `hits.domain.roles`. Prints the queries, the
+page that shows a project or a stage, as the owner. It finds the pages in `hits.core.roles`. Prints the queries, the
 milliseconds of the processor, here and in PostgreSQL's process, and those that pass; then the same of one decision
 after one answer more. At last each project is released, with one of RELEASED items beside them, which fills the parts
 that a release reads and writes at a time: in a process of its own each, once for the time and once for what it holds at
@@ -52,10 +52,10 @@ def filled(number: int, owner: Any, items: int, workers: int) -> Stage:
     """
     from django.db.models import F
 
-    from hits.domain.action_log import record
-    from hits.domain.ledger import settle
-    from hits.domain.summaries import refresh_summary, refresh_worker_stats
+    from hits.core.action_log import record
+    from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
     from hits.models import Account, Assignment, LedgerEntry, Worker
+    from hits.payments.rules.ledger import settle
     from tests.benchmarks.rows import NUMBER, copies
     from tests.hits import factories as make
 
@@ -141,7 +141,7 @@ def pages(stage: Stage) -> dict[str, str]:
     """
     from django.urls import NoReverseMatch, reverse
 
-    from hits.domain.roles import LOOK
+    from hits.core.roles import LOOK
 
     middle = stage.assignments.order_by("pk")[stage.assignments.count() // 2]
     known = {
@@ -184,7 +184,7 @@ def page(client: Client, address: str) -> Figures:
 
 def decisions(stage: Stage) -> Figures:
     """The rule of the stage about one item, and the figures of the stage, as after an answer to it."""
-    from hits.flow.pipeline.deciding import decide
+    from hits.judging.verbs.deciding import decide
 
     open_ones = stage.items.filter(state="open").order_by("pk").values_list("pk", flat=True)[: DECISIONS + 2]
 
@@ -225,12 +225,12 @@ def _apart(what: str, slug: str) -> dict[str, float]:
 
 
 def _warm(slug: str) -> tuple[Any, Any]:
-    """The project and the flow module; loading the libraries is no part of what a release needs."""
+    """The project and the verb; loading the libraries is no part of what a release needs."""
     import django
 
     django.setup()
-    from hits.flow.data import releasing
     from hits.models import Project
+    from hits.releases.verbs import releasing
 
     releasing.preview(Project.objects.get(slug=slug_of(ITEMS[0])))
     return Project.objects.get(slug=slug), releasing

@@ -37,7 +37,7 @@ def requester(slug: str) -> dict[str, list[float]]:
     from django.test import Client
     from django.urls import reverse
 
-    from hits.domain.task_links import task_url
+    from hits.answers.rules.task_links import task_url
     from hits.models import Hit, Project
 
     project = Project.objects.get(slug=slug)

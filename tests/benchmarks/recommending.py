@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hits.quality.aggregation.methods import METHODS, Given
-from hits.quality.aggregation.recommending import compare
-from hits.quality.answers import Answers
+from hits.stats.aggregation.methods import METHODS, Given
+from hits.stats.aggregation.recommending import compare
+from hits.stats.answers import Answers
 
 SHARES, EACH, ITEMS, WORKERS = (0.05, 0.12, 0.3, 0.5), (2, 3, 5, 9), 600, 40
 KINDS = ("good", "mixed", "spammers", "biased", "lazy")

@@ -87,8 +87,8 @@ def measured(slug: str, name: str) -> dict[str, float]:
     """In this process: the file is read to its end and thrown away. `others` is of the processes that it starts."""
     # As a process of the web server is that has answered a page: all views are loaded, and the database is reached.
     import annotate.wsgi  # noqa: F401
-    from hits.flow.data import exporting
     from hits.models import Stage
+    from hits.releases.verbs import exporting
 
     stage = Stage.objects.select_related("project").get(project__slug=slug)
     exporting.protocol_of(stage)

@@ -115,8 +115,8 @@ def checked(reply: Any) -> None:
 
 def filled(number: int, answers: int, items: int, owner: Any) -> tuple[Stage, Stage]:
     """(a stage in which so many answers wait for review, a stage of so many items)."""
-    from hits.domain import stage_statistics
-    from hits.domain.summaries import refresh_summary
+    from hits.judging.rules import stage_statistics
+    from hits.judging.rules.summaries import refresh_summary
     from tests.benchmarks.rows import NUMBER, copies
     from tests.hits import factories as make
 
@@ -147,7 +147,7 @@ def _answered(stage: Stage, answers: int, number: int) -> None:
     """Each by one of WORKERS[number] on an item of its own."""
     from django.utils import timezone
 
-    from hits.domain.summaries import refresh_worker_stats
+    from hits.judging.rules.summaries import refresh_worker_stats
     from hits.models import Worker
     from tests.benchmarks.rows import NUMBER, copies
     from tests.hits import factories as make

@@ -167,7 +167,7 @@ def _signed_in(slug: str) -> tuple[str, str]:
     from django.test import Client
 
     from hits.models import Project
-    from hits.models.projects import Membership
+    from hits.projects.models import Membership
 
     user, _ = get_user_model().objects.get_or_create(username="lead")
     project = Project.objects.get(slug=slug)

@@ -17,6 +17,7 @@ import pytest
 
 from annotate_client import Client, Project, Stage
 from ops import programs
+from ops.client_shapes import description
 from ops.stack import Stack
 from ops.surroundings import ROOT
 from ops.waiting import PATIENCE_SECONDS
@@ -72,6 +73,12 @@ def token(token_of: Callable[[str], str]) -> str:
 
 
 @pytest.fixture(scope="session")
+def document() -> dict[str, Any]:
+    """The API's description, of this source tree."""
+    return description()
+
+
+@pytest.fixture(scope="session")
 def client(stack: Stack, token: str) -> Iterator[Client]:
     with Client(stack.web_url, token) as made:
         yield made
@@ -82,7 +89,7 @@ def environment(stack: Stack, token: str) -> dict[str, str]:
     """Of a program that works as the lead, and knows nothing else of this installation."""
     return {
         "PATH": "/usr/bin:/bin",
-        "ANNOTATE_ADDRESS": stack.web_url,
+        "ANNOTATE_URL": stack.web_url,
         "ANNOTATE_TOKEN": token,
         "PYTHONPATH": str(ROOT / "client"),
         "PYTHONUNBUFFERED": "1",

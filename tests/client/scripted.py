@@ -83,7 +83,7 @@ def serving(*answers: Answer) -> Iterator[Server]:
             self.wfile.write(content[: answer.cut])
             self.close_connection = self.close_connection or answer.cut is not None
 
-        do_POST = do_PATCH = do_GET
+        do_POST = do_PATCH = do_PUT = do_DELETE = do_GET
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

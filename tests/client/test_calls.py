@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any, cast
 
 import pytest
 
@@ -23,6 +24,7 @@ from annotate_client import (
     UnexpectedAnswerError,
     api,
 )
+from annotate_client.shapes import StageShape
 from annotate_client.stages import Quote, Stage
 from tests.client.scripted import Answer, refusal, serving
 
@@ -265,7 +267,40 @@ def test_a_token_is_not_shown() -> None:
 
 
 def test_a_missing_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANNOTATE_ADDRESS", "http://localhost:8000")
+    monkeypatch.setenv("ANNOTATE_URL", "http://localhost:8000")
     monkeypatch.delenv("ANNOTATE_TOKEN", raising=False)
     with pytest.raises(ValueError, match=r"Set ANNOTATE_TOKEN in"):
         Client.from_environment()
+
+
+def test_agreement_waits_for_a_run_that_the_server_began_by_itself() -> None:
+    def run(pk: int, state: str) -> dict[str, Any]:
+        return {"id": pk, "computation": "agreement.choose", "state": state, "done": 0, "total": 1, "error": ""}
+
+    agreement = {"computation": "agreement.choose", "run": 8, "units": []}
+    answers = [
+        Answer(body=agreement),
+        refusal(409, "computation_refused", "It is running already."),
+        Answer(body={"next": None, "results": [{**run(9, "running"), "computation": "other"}, run(7, "running")]}),
+        Answer(body=run(7, "done")),
+        Answer(202, run(8, "queued")),
+        Answer(body=run(8, "done")),
+        Answer(body=agreement),
+    ]
+    with serving(*answers) as server:
+        stage = Stage(Api(server.address, TOKEN, retries=0), "news", cast(StageShape, {"key": "choose"}))
+        assert stage.compute_agreement() == agreement
+    runs = "/api/projects/news/computation-runs/"
+    assert [(one.method, one.path) for one in server.asked[1:-1]] == [
+        ("POST", runs), ("GET", runs), ("GET", f"{runs}7/"), ("POST", runs), ("GET", f"{runs}8/"),
+    ]  # fmt: skip
+
+
+def test_a_refused_agreement_is_refused_where_nothing_is_under_way() -> None:
+    refused = refusal(409, "computation_refused", "It does not fit.")
+    with serving(
+        Answer(body={"computation": "a"}), refused, Answer(body={"next": None, "results": []}), refused
+    ) as one:
+        stage = Stage(Api(one.address, TOKEN, retries=0), "news", cast(StageShape, {"key": "choose"}))
+        with pytest.raises(ConflictError, match="does not fit"):
+            stage.compute_agreement()

@@ -275,6 +275,32 @@ def test_a_manifest_that_names_another_sum_is_noticed(home: Project, tmp_path: P
         release.download(tmp_path)
 
 
+# A collection takes hours until it has a test split, so its release is written into the installation's database.
+WITH_KEY = """
+import json
+from hits.models import Project
+from tests.hits import factories as make
+files = {"test.json": b"asked", "test-key.json": b"answered"}
+told = [{"name": "test.json", "bytes": 5}, {"name": "test-key.json", "bytes": 8, "beside_the_folder": True}]
+manifest = {"files": told}
+make.release(
+    Project.objects.get(slug=SLUG), files={**files, "manifest.json": json.dumps(manifest).encode()}, manifest=manifest
+)
+"""
+
+
+def test_the_answers_of_test_come_beside_the_folder_or_not_at_all(client: Client, stack: Stack, tmp_path: Path) -> None:
+    project = client.create_project("With a key", recipe="record", budget="20.00", contact_email="lab@example.org")
+    stack.manage("shell", "--command", WITH_KEY.replace("SLUG", repr(project.slug)))
+    release = project.release(1)
+    without = release.download(tmp_path / "public", keys=False)
+    assert {file.name for file in without} == {"manifest.json", "test.json"}
+    assert {file.name for file in tmp_path.rglob("*") if file.is_file()} == {"manifest.json", "test.json"}
+    release.download(tmp_path / "public")
+    assert (tmp_path / "public-test-key.json").read_bytes() == b"answered"
+    assert not (tmp_path / "public" / "test-key.json").exists()
+
+
 @pytest.mark.parametrize("name", ["../up.txt", "/etc/up.txt", "a/../../up.txt", "a\\up.txt", "c:up.txt"])
 def test_a_name_that_leads_out_of_the_folder_is_refused(home: Project, tmp_path: Path, name: str) -> None:
     release = home.make_release()

@@ -34,10 +34,13 @@ def test_it_has_its_types_and_names_what_it_needs(installed: Path) -> None:
     assert (installed / "annotate_client" / "py.typed").exists()
     (metadata,) = installed.glob("annotate_client-*.dist-info/METADATA")
     text = metadata.read_text()
-    assert re.findall(r"^Requires-Dist: (\S+)", text, re.MULTILINE) == ["httpx<1,>=0.27", "pandas>=2;"]
+    assert re.findall(r"^Requires-Dist: (\S+)", text, re.MULTILINE) == ["click<9,>=8.2", "httpx<1,>=0.27", "pandas>=2;"]
     assert "Requires-Python: >=3.10" in text
-    modules = {file.name for file in (installed / "annotate_client").glob("*.py")}
-    assert modules == {file.name for file in (PACKAGE / "annotate_client").glob("*.py")}
+    folder = installed / "annotate_client"
+    modules = {file.relative_to(folder) for file in folder.rglob("*.py")}
+    source = PACKAGE / "annotate_client"
+    assert modules == {file.relative_to(source) for file in source.rglob("*.py")}
+    assert (installed / "bin" / "annotate").exists()
 
 
 def test_it_says_the_same_version_everywhere(installed: Path) -> None:

@@ -3,3 +3,7 @@
 from tests.settings import use
 
 use("tests.settings.annotate")
+
+from tests.hits.conftest import django_db_use_migrations
+
+__all__ = ["django_db_use_migrations"]

@@ -137,7 +137,7 @@ environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/task/check/", "QUERY_STRING"
 setup_testing_defaults(environ)
 environ["wsgi.input"] = io.BytesIO(body)
 statuses = []
-with mock.patch("hits.flow.pipeline.serving.read_page_token", fail):
+with mock.patch("hits.answers.verbs.serving.read_page_token", fail):
     list(application(environ, lambda status, headers: statuses.append(status)))
 assert statuses == ["500 Internal Server Error"], statuses
 sentry_sdk.flush(20)

@@ -20,8 +20,9 @@ import time
 from decimal import Decimal
 from django.contrib.auth import get_user_model
 from hits import tasks
-from hits.flow.pipeline import importing, publishing
-from hits.flow.setup import projects
+from hits.items.verbs import importing
+from hits.publishing.verbs import publishing
+from hits.projects.verbs import projects
 lead, _ = get_user_model().objects.get_or_create(username="grace")
 project = projects.create_project("Interrupted", "record", Decimal("100"), "lab@example.org", lead, seed=1)
 upload = importing.create_upload(project, "f.jsonl", open({file!r}, "rb").read(), "public", lead)

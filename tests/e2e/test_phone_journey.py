@@ -25,12 +25,15 @@ WORK = re.compile(r"/mturk/work/\d+/$")
 @pytest.fixture
 def published(stack: Stack) -> None:
     stack.manage("create_lead", "nadia")
-    stack.manage(
-        *("create_project", "Village news", "--recipe", "choice", "--budget", "50", "--email", "lab@example.org"),
-        *("--owner", "nadia", "--answers", "2"),
-    )
-    stack.manage("import_file", "village-news", str(ROOT / "samples" / "choice.csv"))
-    stack.manage("publish", "village-news", "choose", "--yes")
+    token = stack.manage("api_tokens", "nadia", "--make", "tests", "--scope", "pay").strip()
+    new = ("--name", "Village news", "--recipe", "choice", "--budget", "50", "--contact-email", "lab@example.org")
+    for words in (
+        ("projects", "create", *new),
+        ("stages", "change", "village-news", "choose", "--answers", "2"),
+        ("import", "village-news", str(ROOT / "samples" / "choice.csv")),
+        ("publish", "village-news", "choose", "--yes"),
+    ):
+        stack.annotate(*words, token=token)
 
 
 def test_a_screen_reader_tells_the_whole_journey_on_a_phone(

@@ -60,10 +60,10 @@ import json, sys
 from dataclasses import asdict
 from decimal import Decimal
 from django.contrib.auth import get_user_model
-from hits.flow.pipeline import importing
-from hits.flow.setup import projects
-from hits.flow.setup.api_tokens import make_token
-from hits.quality.blocking import Policy
+from hits.items.verbs import importing
+from hits.projects.verbs import projects
+from hits.accounts.verbs.api_tokens import make_token
+from hits.stats.blocking import Policy
 given = json.loads({given!r})
 lead, _ = get_user_model().objects.get_or_create(username="lead")
 project = projects.create_project(

@@ -138,8 +138,12 @@ class Lead:
         rows = self.get(f"stages/{stage}/answers/", limit=count)["results"]
         lines = [f"{row['assignment_id']},0.{5 + n:02},Bonus {n} of the file" for n, row in enumerate(rows)]
         content = "\n".join(["assignment_id,amount,reason", *lines])
-        quote = self.send("bonuses/quote/", content)
-        self.send("bonuses/", content, **_confirmed(quote))
+        kept = self.send("bonus-files/", content)
+        end = time.monotonic() + PATIENCE
+        while (row := self.get(f"bonus-files/{kept['id']}/"))["state"] != "ready":
+            assert row["state"] == "queued" and time.monotonic() < end, row
+            time.sleep(0.2)
+        self.post(f"bonus-files/{kept['id']}/order/", _confirmed({**row, "confirmation": f"file-{kept['id']:05}"}))
 
     def compensate(self, worker_id: str, amount: str) -> None:
         """Somebody who says that an answer could not be sent."""

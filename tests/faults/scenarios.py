@@ -211,9 +211,8 @@ def further_answers(outcome: Outcome, items: int) -> None:
     with installed(outcome) as it:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        growing = {"answers": "1", "most_answers": "4", "enough": '"at least 2 agree on entity.correct"'}
-        options = [part for given in growing.items() for part in ("--set", "=".join(given))]
-        it.stack.manage("stage", it.project["slug"], "validate", *options)
+        growing = ("--answers", "1", "--most-answers", "4", "--enough", "at least 2 agree on entity.correct")
+        it.stack.annotate("stages", "change", it.project["slug"], "validate", *growing, token=it.project["token"])
         cuts = [Cut(name, moment, number * items // ITEMS, REST_SECONDS) for number in (3, 12) for moment in Moment]
         it.proxy.plan = Plan(cuts)
         try:
@@ -490,24 +489,24 @@ JOIN hits_stage s ON s.id = i.stage_id WHERE v.superseded_at IS NULL AND s.crowd
 
 @scenario("upgrade")
 def upgrade(outcome: Outcome, items: int) -> None:
-    """What version 0.1 left half-way through its sample is migrated, and a crowd finishes it: also the HITs, and by the
-    addresses of pages, that 0.1 had published. The number of items is that of the sample.
+    """What version 0.3 left half-way through its sample is migrated, and a crowd finishes it: also the HITs, and by the
+    addresses of pages, that 0.3 had published. The number of items is that of the sample.
     """
     outcome.always_answers = True
     with installed(outcome, upgraded.SETTINGS, kind=upgraded.Upgraded) as it:
         before = upgraded.take_over(it)
         job = Job(it, it.project["items"], parts=1, verbose=outcome.verbose)
         job.lead = Lead(it)
-        # Others than those who answered 0.1.
-        it.start_crowd(CROWD_AFTER_0_1)
+        # Others than those who answered 0.3.
+        it.start_crowd(CROWD_AFTER_0_3)
         job.drive()
-        outcome.notes.append(f"0.1 had recorded {before} answers; in the end there are {job.answered()}")
+        outcome.notes.append(f"0.3 had recorded {before} answers; in the end there are {job.answered()}")
         if not 0 < before < job.answered():
             outcome.wrong.append("nothing was left to finish, or nothing was finished")
         outcome.verdict = judge(it)
 
 
-CROWD_AFTER_0_1 = 77
+CROWD_AFTER_0_3 = 77
 
 # Behind a proxy
 
@@ -825,10 +824,11 @@ def disk(outcome: Outcome, items: int) -> None:
 
 
 def _export_to(it: Installation, folder: Path, notes: list[str]) -> Iterator[str]:
-    slug = it.project["slug"]
-    target, elsewhere = folder / "release", it.stack.data_dir / "release"
+    slug, token = it.project["slug"], it.project["token"]
+    target, elsewhere = folder / "release.zip", it.stack.data_dir / "release.zip"
+    it.stack.annotate("releases", "create", slug, token=token)
     try:
-        it.stack.manage("release", slug, "--to", str(target))
+        it.stack.annotate("releases", "archive", slug, "1", "--output", str(target), token=token)
         yield "a release was written to a disk without room for it"
     except StackError as error:
         said = str(error).splitlines()[-1]
@@ -839,11 +839,7 @@ def _export_to(it: Installation, folder: Path, notes: list[str]) -> Iterator[str
     if left:
         yield f"a release that failed left {', '.join(left)}"
     enlarge(folder, 65_536)
-    it.stack.manage("release", slug, "--to", str(target))
-    it.stack.manage("release", slug, "--to", str(elsewhere))
-    if _contents(target) != _contents(elsewhere):
+    for file in (target, elsewhere):
+        it.stack.annotate("releases", "archive", slug, "1", "--output", str(file), token=token)
+    if target.read_bytes() != elsewhere.read_bytes():
         yield "the release that was written later has other bytes"
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}

@@ -70,7 +70,6 @@ class _There:
     """The marketplace's rows of our requester."""
 
     def __init__(self, it: Evidence) -> None:
-        self.namespace = it.project["namespace"]
         self.hits = it.rows("theirs", _HITS)
         self.answers = it.rows("theirs", _ANSWERS)
         self.charges = Counter(row["assignment"] for row in it.rows("theirs", _CHARGES))
@@ -80,13 +79,13 @@ class _There:
 
 
 class _Here:
-    """The requester's rows of the one project."""
+    """The requester's rows of its projects: of the one that the run is about, or of `projects`, which has it too."""
 
     def __init__(self, it: Evidence) -> None:
-        project = it.project["project"]
+        projects = ", ".join(map(str, it.project.get("projects", [it.project["project"]])))
 
         def rows(sql: str) -> list[Row]:
-            return it.rows("ours", sql.format(project=project))
+            return it.rows("ours", sql.format(projects=projects))
 
         self.hits = rows(_OUR_HITS)
         self.answers = rows(_OUR_ANSWERS)
@@ -102,7 +101,7 @@ class _Here:
 def _hits(there: _There, here: _Here, found: Verdict) -> None:
     """Each row with a HIT has exactly one there, of the same size, and there is none besides."""
     rows = {hit["token"]: hit for hit in here.hits}
-    rows |= {f"{there.namespace}.c{row['id']}": {**row, "max_assignments": 1} for row in here.compensations}
+    rows |= {f"{row['namespace']}.c{row['id']}": {**row, "max_assignments": 1} for row in here.compensations}
     remote: dict[str, list[Row]] = {}
     for hit in there.hits:
         remote.setdefault(hit["annotation"], []).append(hit)
@@ -246,21 +245,26 @@ _BONUSES = """
     JOIN marketplace_assignment a ON a.id = b.assignment_id JOIN marketplace_worker w ON w.id = b.worker_id"""
 _OUR_HITS = """
     SELECT h.hit_id, h.token, h.state, h.max_assignments FROM hits_hit h JOIN hits_stage s ON s.id = h.stage_id
-    WHERE s.project_id = {project}"""
+    WHERE s.project_id IN ({projects})"""
 _OUR_ANSWERS = """
     SELECT a.id, a.assignment_id, a.state, a.answer, w.worker_id AS worker FROM hits_assignment a
-    JOIN hits_stage s ON s.id = a.stage_id JOIN hits_worker w ON w.id = a.worker_id WHERE s.project_id = {project}"""
-_SETTLED = "SELECT assignment_id AS assignment FROM hits_ledgerentry WHERE project_id = {project} AND kind = 'settle'"
+    JOIN hits_stage s ON s.id = a.stage_id JOIN hits_worker w ON w.id = a.worker_id
+    WHERE s.project_id IN ({projects})"""
+_SETTLED = (
+    "SELECT assignment_id AS assignment FROM hits_ledgerentry WHERE project_id IN ({projects}) AND kind = 'settle'"
+)
 _OUR_BONUSES = """
     SELECT b.id, b.amount, b.reason, b.state, a.assignment_id, w.worker_id AS worker FROM hits_bonus b
     JOIN hits_assignment a ON a.id = b.assignment_id JOIN hits_worker w ON w.id = b.worker_id
-    WHERE b.project_id = {project}"""
-_OUR_COMPENSATIONS = "SELECT id, hit_id, state FROM hits_compensation WHERE project_id = {project}"
-_ACCOUNT = "SELECT reserved, paid FROM hits_account WHERE project_id = {project}"
-_CLOSED = "SELECT hit_id FROM hits_closedhit WHERE project_id = {project} AND deleted"
+    WHERE b.project_id IN ({projects})"""
+_OUR_COMPENSATIONS = """
+    SELECT c.id, c.hit_id, c.state, p.namespace FROM hits_compensation c JOIN hits_project p ON p.id = c.project_id
+    WHERE p.id IN ({projects})"""
+_ACCOUNT = "SELECT SUM(reserved) AS reserved, SUM(paid) AS paid FROM hits_account WHERE project_id IN ({projects})"
+_CLOSED = "SELECT hit_id FROM hits_closedhit WHERE project_id IN ({projects}) AND deleted"
 _LEDGER = """
     SELECT COALESCE(SUM(reserved), 0) AS reserved, COALESCE(SUM(paid), 0) AS paid
-    FROM hits_ledgerentry WHERE project_id = {project}"""
+    FROM hits_ledgerentry WHERE project_id IN ({projects})"""
 
 
 def _of_stages(table: str, where: str) -> str:

@@ -15,7 +15,7 @@ from tests.faults.installation import LONGEST_PAGE_SECONDS, Installation
 PASSWORD = "a-lead-who-looks-in"
 PREPARE = """
 from django.contrib.auth import get_user_model
-from hits.flow.setup.api_tokens import make_token
+from hits.accounts.verbs.api_tokens import make_token
 from hits.models import Membership
 visitor = get_user_model().objects.create_user("visitor", password={password!r})
 Membership.objects.create(project_id={project}, user=visitor, role=Membership.Role.OWNER)

@@ -31,7 +31,7 @@ from tests.migrated import bring
 PASSWORD = "a-lead-on-a-full-disk"
 MAKE_LEAD = f"""
 from django.contrib.auth import get_user_model
-from hits.flow.setup.api_tokens import make_token
+from hits.accounts.verbs.api_tokens import make_token
 lead = get_user_model().objects.create_user("lead", password={PASSWORD!r})
 print(make_token(lead, "full disk", "pay")[1])
 """

@@ -23,6 +23,7 @@ from ops.programs import programs
 from ops.stack import Stack, _is_free, session_members
 from ops.surroundings import ROOT, Ports, StackError, whole_environment
 from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, until
+from tests.migrated import bring
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -98,7 +99,8 @@ def launched(launcher: Launcher, until_said: str = "Ctrl-C ends everything") -> 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("run with spaces % and a sign")
+    """Its databases are migrated; those of the server are not there yet."""
+    return bring(tmp_path_factory.mktemp("run with spaces % and a sign"))
 
 
 @pytest.fixture

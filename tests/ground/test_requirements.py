@@ -95,7 +95,7 @@ def test_what_the_tests_import_is_in_requirements_dev_txt() -> None:
 def test_the_client_imports_what_it_says_that_it_needs_and_nothing_of_the_service() -> None:
     imported = _imported(sorted((ROOT / "client").rglob("*.py"))).keys() - {"annotate_client"}
     # The last one is read by type checkers alone.
-    assert imported == {"httpx", "pandas", "typing_extensions"}
+    assert imported == {"click", "httpx", "pandas", "typing_extensions"}
     assert not imported & OURS
 
 

@@ -77,7 +77,7 @@ def test_reports_of_errors_say_the_version(side: str, name: str, tmp_path: Path)
 
 
 def test_a_command_without_the_server_s_environment_says_how_to_get_it(tmp_path: Path) -> None:
-    done = python("manage.py", "status", "river", data_dir=tmp_path, SECRET_KEY=None)
+    done = python("manage.py", "account", "lena", data_dir=tmp_path, SECRET_KEY=None)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "Set SECRET_KEY in the environment." in done.stderr and "set -a; . data/local.env; set +a" in done.stderr
 

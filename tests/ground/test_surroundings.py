@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,7 +80,18 @@ def test_two_programs_on_one_port_are_refused() -> None:
 
 
 def test_values_survive_the_shell() -> None:
-    assert as_shell({"B": "it's $HOME", "A": "plain"}) == "A=plain\nB='it'\"'\"'s $HOME'\n"
+    told = as_shell({"B": "it's $HOME", "A": "plain"})
+    assert told.endswith("\nA=plain\nB='it'\"'\"'s $HOME'\n")
+
+
+def test_what_a_shell_has_of_another_installation_does_not_stay_beside_its_settings(tmp_path: Path) -> None:
+    file = tmp_path / "local.env"
+    file.write_text(as_shell({"REDIS_URL": "redis://here"}))
+    names = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
+    command = f"set -a; . {file}; set +a; env"
+    said = subprocess.run(["sh", "-ec", command], env=dict.fromkeys(names, "there"), capture_output=True, text=True)
+    found = dict(line.split("=", 1) for line in said.stdout.splitlines())
+    assert {name: found.get(name) for name in names} == {**dict.fromkeys(names), "REDIS_URL": "redis://here"}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterator
 
 import botocore.session
@@ -14,15 +15,29 @@ from tests.settings import use
 
 use("tests.settings.annotate")
 
-from annotate.celery import app
-from hits import queue
+from hits.core.jobs import queue
 from tests.calm import calm
 from tests.hits.broker import broker, own_broker
+from tests.hits.jobs import jobs_run_here
 from tests.hits.market import market, marketplace
+from tests.hits.parquet_here import parquet_here
 from tests.hits.strangers import stranger_refused
 from tests.quick_flush import quick_flush
 
-__all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush", "stranger_refused"]
+# Where browser tests run or are left out, Playwright's event loop stays in this thread until the end, and Django would
+# take every query for one made inside it.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+__all__ = [
+    "broker",
+    "calm",
+    "market",
+    "marketplace",
+    "own_broker",
+    "parquet_here",
+    "quick_flush",
+    "stranger_refused",
+]
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +59,8 @@ def service_description_read_once() -> Iterator[None]:
 @pytest.fixture
 def eager() -> Iterator[None]:
     """`task.delay` runs the task at once, in this process, and lets its errors out."""
-    app.conf.update(task_always_eager=True, task_eager_propagates=True)
-    yield
-    app.conf.update(task_always_eager=False, task_eager_propagates=False)
+    with jobs_run_here():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """Rows for tests, straight into the tables: `hit(item(stage(project())))`.
 
 Every function makes what it is not given, takes any column as a keyword and returns the row. Names count up,
-so that two calls never collide. Nothing here calls a flow module or the network.
+so that two calls never collide. Nothing here calls a verb or the network.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from django.contrib.auth import get_user_model
 from django.db import models
 from django.utils import timezone
 
-from hits.domain.book_differences import Difference
-from hits.domain.ledger import reserve_payment
+from hits.accounts.models import token_digest
 from hits.models import (
     Account,
     Assignment,
@@ -61,9 +60,10 @@ from hits.models import (
     WorkerMessage,
     WorkerStat,
 )
-from hits.models.access import token_digest
-from hits.quality.blocking import Evidence
-from hits.quality.intervals import wilson
+from hits.payments.rules.ledger import reserve_payment
+from hits.payments.rules.ledger_differences import Difference
+from hits.stats.blocking import Evidence
+from hits.stats.intervals import wilson
 from tests.hits import samples_of_media
 
 _numbers = itertools.count(1)

@@ -12,14 +12,12 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from common.cutting import LONGEST_VALUES
-from hits.domain import release_cards
-from hits.domain.book_differences import Difference
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
-from hits.flow.pipeline.computing import LONGEST_ERROR
-from hits.flow.pipeline.scoring import LONGEST_SAID
-from hits.formats import qualification_test, record
-from hits.formats.faults import LISTED, LONGEST_MESSAGE, LONGEST_PLACE
-from hits.formats.payments import LONGEST_REASON
+from hits.formats.files.faults import LISTED, LONGEST_MESSAGE, LONGEST_PLACE
+from hits.formats.inputs import qualification_test, record
+from hits.formats.inputs.payments import LONGEST_REASON
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
+from hits.judging.verbs.computing import LONGEST_ERROR
+from hits.judging.verbs.scoring import LONGEST_SAID
 from hits.models import (
     Action,
     Assignment,
@@ -37,6 +35,8 @@ from hits.models import (
     Verdict,
     Worker,
 )
+from hits.payments.rules.ledger_differences import Difference
+from hits.releases.rules import release_cards
 from tests.hits import factories as make
 from tests.hits import models_that_answer
 

@@ -21,8 +21,8 @@ import boto3
 import pytest
 import requests
 
-from hits.domain import marketplace_account
 from hits.mturk import gateway
+from hits.publishing.rules import marketplace_account
 from ops.healthy import answers
 from ops.programs import GUNICORN
 from ops.surroundings import ROOT, free_port
@@ -134,6 +134,10 @@ class Marketplace:
     def let_time_pass(self, seconds: int) -> int:
         """Do what the clock would have made due by then; new calls still see the real time."""
         return int(self.do("let_time_pass", seconds=seconds))
+
+    def end_open_hits(self) -> None:
+        """Whoever looks for work from here on is not offered what earlier tests left."""
+        self.do("end_open_hits")
 
     def forget_tokens(self) -> None:
         """What it does with request tokens after 24 hours."""

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from hits.flow.pipeline import model_answering
-from hits.flow.setup import model_annotators
+from hits.accounts.models import token_digest
+from hits.model_assist.verbs import model_annotators, model_answering
 from hits.models import Item, ModelAnnotator, ModelAnswer, Project, Stage, Worker
-from hits.models.access import token_digest
 from tests.hits import factories as make
 
 SETTINGS = {"question": "Is it good?", "choices": ["Yes", "No"], "min_seconds": 0}

@@ -1,4 +1,4 @@
-"""Answers of experts, as flow modules leave them behind: the form checked by its protocol, its labels in the table."""
+"""Answers of experts, as verbs leave them behind: the form checked by its protocol, its labels in the table."""
 
 from __future__ import annotations
 

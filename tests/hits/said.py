@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.domain import stage_statistics
-from hits.flow.pipeline import computing
+from hits.judging.rules import stage_statistics
+from hits.judging.verbs import computing
 from hits.models import ComputationRun, Stage, Worker
 from tests.hits import factories as make
 

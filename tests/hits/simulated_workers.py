@@ -74,6 +74,12 @@ def hit(hit_id: str) -> dict[str, Any]:
     }
 
 
+def end_open_hits() -> int:
+    """Those of all requesters that are still offered; how many."""
+    now = timezone.now()
+    return Hit.objects.assignable(now).update(expires_at=now)
+
+
 def forget_tokens() -> int:
     """What the marketplace does with request tokens after 24 hours."""
     return tokens.forget(timezone.now() + timedelta(hours=25))
@@ -116,6 +122,7 @@ VERBS: dict[str, Callable[..., Any]] = {
         let_time_pass,
         status,
         hit,
+        end_open_hits,
         forget_tokens,
         deliver_events,
         set_webhook,

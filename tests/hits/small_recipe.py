@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item, Project, Stage
 from tests.hits import factories
 
 STEPS = """
 import random
 import json
-from hits.formats.faults import Fault, FormatErrors
+from hits.formats.files.faults import Fault, FormatErrors
 from hits.recipes.source import Computation, Found, NextItem, Option, Outside, Progress, ReleaseContent
 
 def read_documents(stream, *, name, max_bytes, default_origin, progress=None, seed=0, options=None):

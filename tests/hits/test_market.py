@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain.marketplace_account import gateway
 from hits.mturk.errors import UnreachableError
 from hits.mturk.gateway import HitTypeSpec
 from hits.mturk.question import external_question
+from hits.publishing.rules.marketplace_account import gateway
 from tests.hits.market import Marketplace, VerbRefusedError
 
 # Whether calls are made is asked of the database.
@@ -61,3 +61,10 @@ def test_it_keeps_everything_over_a_stop(market: Marketplace) -> None:
         gateway().balance()
     market.start()
     assert gateway().hit(hit_id).annotation == "t.1"
+
+
+def test_who_looks_for_work_is_not_offered_what_was_ended(market: Marketplace) -> None:
+    worker_id, left = market.sign_up_worker(), publish()
+    market.end_open_hits()
+    with pytest.raises(VerbRefusedError, match="NoHitsAvailable"):
+        market.accept(worker_id, hit_id=left)

@@ -29,6 +29,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from common.prepared import Prepared
 from ops.surroundings import ROOT
 from tests.mutants.changes import Change, changes
 
@@ -92,8 +93,9 @@ class Trial:
         self._seconds: dict[Any, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self._run_unchanged(session.items)
+        # What was loaded before is looked for too.
         gc.unfreeze()
+        self._run_unchanged(session.items)
         self._control()
         found: dict[str, int] = {}
         for number in self._numbers:
@@ -108,16 +110,23 @@ class Trial:
         return True
 
     def _run_unchanged(self, items: Sequence[Any]) -> None:
+        cached = [one for one in _of_type(functools._lru_cache_wrapper) if _file_of(one) == self._path]
+        prepared = _of_type(Prepared)
         for number, item in enumerate(items):
             lines: set[int] = set()
+            # Each test that uses what is remembered reaches the lines that make it.
+            _forget(cached, prepared)
             began = time.process_time()
             with _traced(self._path, lines):
                 reports = runtestprotocol(item, nextitem=items[(number + 1) % len(items)], log=False)
             if any(report.failed for report in reports):
                 print(f"\nleft out, as it fails without a change: {item.nodeid}")
-            elif lines:
-                self._reached[item], self._seconds[item] = lines, time.process_time() - began
-        print(f"\n{len(self._reached)} tests reach {self.module}, {sum(self._seconds.values()):.0f} s", flush=True)
+                continue
+            self._seconds[item] = time.process_time() - began
+            if lines:
+                self._reached[item] = lines
+        seconds = sum(self._seconds[item] for item in self._reached)
+        print(f"\n{len(self._reached)} tests reach {self.module}, {seconds:.0f} s", flush=True)
 
     def _control(self) -> None:
         """Tests that fail in a fork without a change, such as those of a live server, get a process of their own."""
@@ -131,7 +140,8 @@ class Trial:
     def _try(self, number: int) -> str:
         change = self._all[number]
         if change.function is None:
-            return self._in_process(number, [*self._reached, *self._alone])
+            # Also the tests that only read what stands there, such as a table.
+            return self._in_process(number, list(self._seconds))
         tests = _reaching(change, self._reached)
         failed = self._in_fork(self._sorted(tests), number) if tests else ""
         if failed in (TIMED_OUT, ENDLESS):
@@ -244,8 +254,24 @@ class _traced:
         return self._ran
 
 
+def _of_type(wanted: type) -> list[Any]:
+    """By the type alone: the class of a lazy object is asked of what it stands for."""
+    return [one for one in gc.get_objects() if type(one) is wanted]
+
+
+def _file_of(cached: Any) -> str:
+    return str(getattr(getattr(cached.__wrapped__, "__code__", None), "co_filename", ""))
+
+
+def _forget(cached: Sequence[Any], prepared: Sequence[Any]) -> None:
+    for one in cached:
+        one.cache_clear()
+    for query in prepared:
+        query._queryset = None
+
+
 def _functions(path: str) -> list[FunctionType]:
-    return [one for one in gc.get_objects() if type(one) is FunctionType and one.__code__.co_filename == path]
+    return [one for one in _of_type(FunctionType) if one.__code__.co_filename == path]
 
 
 def _plant(functions: Sequence[FunctionType], code: CodeType, change: Change | None) -> None:
@@ -256,10 +282,7 @@ def _plant(functions: Sequence[FunctionType], code: CodeType, change: Change | N
         if new := codes.get((function.__code__.co_qualname, function.__code__.co_firstlineno)):
             planted += change is not None and new.co_name == change.function.name  # type: ignore[union-attr]
             function.__code__ = new
-    for one in gc.get_objects():
-        # By its type alone: the class of a lazy object is asked of what it stands for.
-        if type(one) is functools._lru_cache_wrapper:
-            one.cache_clear()
+    _forget(_of_type(functools._lru_cache_wrapper), _of_type(Prepared))
     if change is not None and not planted:
         raise RuntimeError(f"no function has the change {change}")
 

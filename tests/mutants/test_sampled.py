@@ -79,6 +79,6 @@ def test_the_listed_modules_and_their_tests_are_there(module: str) -> None:
 
 def test_a_run_tells_what_the_tests_notice_and_what_they_let_through() -> None:
     """Whether the two or the three most common values are looked at makes no difference to the first two."""
-    command = [sys.executable, "-m", "tests.mutants.sampled", "hits/quality/majority.py", "--only", "0", "1"]
+    command = [sys.executable, "-m", "tests.mutants.sampled", "hits/stats/majority.py", "--only", "0", "1"]
     done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
     assert "killed #0 " in done.stdout and "SURVIVED #1 " in done.stdout, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Settings of both projects under test, and the choice between them: plain `pytest tests/hits/quality` works."""
+"""Settings of both projects under test, and the choice between them: plain `pytest tests/hits/stats` works."""
 
 from __future__ import annotations
 

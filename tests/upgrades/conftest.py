@@ -20,6 +20,11 @@ from tests.quick_flush import quick_flush
 __all__ = ["quick_flush", "service_description_read_once"]
 
 
+@pytest.fixture(scope="session")
+def django_db_setup() -> None:
+    """Each test here brings a database of its own."""
+
+
 @contextmanager
 def default_database(file: Path, blocker: Any) -> Iterator[None]:
     """Within, the project's database is this file."""

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from common.second_factor import device_of
-from hits.domain.lead_limits import room_of
-from hits.flow.payments import asking
-from hits.flow.setup import passwords, second_factor, sessions
-from hits.management.commands._base import FlowCommand, dollars
-from hits.management.commands.create_project import lead_named, money
+from hits.accounts.rules.lead_limits import room_of
+from hits.accounts.verbs import passwords, second_factor, sessions
+from hits.management.base import OperatorCommand, dollars, lead_named
 from hits.models import AccountAction
+from hits.notifications.rules import notices
+from hits.notifications.verbs import notice_addresses
+from hits.payments.verbs import requesting_budget
 
 CHANGES_SHOWN = 20
 
 
-class Command(FlowCommand):
+def money(text: str) -> Decimal:
+    """Dollars and cents; argparse shows the refusal."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation as error:
+        raise ArgumentTypeError(f"{text!r} is no amount of money") from error
+    if not amount.is_finite() or not 0 <= amount < 10**10 or amount != round(amount, 2):
+        raise ArgumentTypeError(f"{text!r} is not dollars and cents")
+    return amount
+
+
+class Command(OperatorCommand):
     help = (
-        "Show a lead's account with its sessions and changes; print a link to set the password; end sessions; limit "
-        "what the lead may budget in all."
+        "Show a lead's account with its sessions and changes; print a link to set the password; end sessions; set "
+        "where letters go; limit what the lead may budget in all."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,6 +51,9 @@ class Command(FlowCommand):
             help="the most that the budgets of all projects that the lead owns may come to, in dollars",
         )
         what.add_argument("--no-budget-limit", action="store_true", help="let them come to any sum")
+        what.add_argument(
+            "--notice-address", metavar="ADDRESS", help="where letters with notices go; empty: no letters"
+        )
 
     def run(self, options: dict[str, Any]) -> None:
         account = lead_named(options["username"])
@@ -52,8 +69,15 @@ class Command(FlowCommand):
         elif options["end_sessions"]:
             self.say(f"{sessions.end_others(account, None, None)} ended.")
         elif options["budget_limit"] is not None or options["no_budget_limit"]:
-            asking.limit_lead(account, options["budget_limit"])
+            requesting_budget.limit_lead(account, options["budget_limit"])
             self._say_limit(account)
+        elif options["notice_address"] is not None:
+            if options["notice_address"]:
+                notice_addresses.set_by_administrator(account, options["notice_address"])
+            else:
+                notice_addresses.remove(account)
+            account.refresh_from_db()
+            self._say_letters(account)
         else:
             self._show(account)
 
@@ -61,6 +85,7 @@ class Command(FlowCommand):
         left = second_factor.codes_left(account)
         factor = f"on, {left} recovery codes left" if device_of(account) else "off"
         self.say(f"{account}, {account.email or 'no e-mail address'}, second factor {factor}")
+        self._say_letters(account)
         self._say_limit(account)
         rows = [
             [row.pk, row.device, f"{row.first_seen_at:%Y-%m-%d %H:%M}", f"{row.last_seen_at:%Y-%m-%d %H:%M}"]
@@ -73,6 +98,9 @@ class Command(FlowCommand):
             self.say()
             told = [[f"{one.at:%Y-%m-%d %H:%M}", one.verb, one.about, one.by] for one in changes]
             self.table(["changed (UTC)", "what", "", "by"], told)
+
+    def _say_letters(self, account: Any) -> None:
+        self.say(notices.why_no_email(account) or f"Letters go to {account.email}.")
 
     def _say_limit(self, account: Any) -> None:
         room = room_of(account)

@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
-from hits.flow.setup import api_tokens
-from hits.management.commands._base import FlowCommand
+from hits.accounts.verbs import api_tokens
+from hits.management.base import OperatorCommand
 from hits.models import ApiToken
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     help = "List a lead's API tokens, make one (printed once), or revoke one."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.domain.book_differences import KINDS
-from hits.flow.payments import auditing
-from hits.management.commands._base import ProjectCommand, dollars
-from hits.models import LedgerCheck
+from hits.management.base import OperatorCommand, dollars
+from hits.models import LedgerCheck, Project
+from hits.payments.rules.ledger_differences import KINDS
+from hits.payments.verbs import checking_ledger
 
 SHOWN = 20
 
 
-class Command(ProjectCommand):
+class Command(OperatorCommand):
     help = (
         "Compare a project's account with its entries, its entries with answers and payments, and all of them with "
         "what the marketplace holds. Every difference is named. Exit code 1 when there is one that does not pass by "
@@ -23,7 +23,7 @@ class Command(ProjectCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        super().add_arguments(parser)
+        parser.add_argument("project", help="the project's slug, as in its address")
         parser.add_argument("--deep", action="store_true", help="look at every answer and bonus, three calls a HIT")
         parser.add_argument(
             "--strict",
@@ -32,7 +32,10 @@ class Command(ProjectCommand):
         )
 
     def run(self, options: dict[str, Any]) -> None:
-        check = auditing.check(self.project(options), None, deep=options["deep"])
+        project = Project.objects.select_related("account").filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']!r}.")
+        check = checking_ledger.check(project, None, deep=options["deep"])
         if check.state == LedgerCheck.State.RUNNING:
             raise CommandError("Another process compares these books right now. Ask again in a moment.")
         figures = [(what, dollars(Decimal(one)), dollars(Decimal(other))) for what, one, other in check.figures]

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from hits import protocols, recipes
-from hits.management.commands._scaffold import HITS
+from hits.management.scaffold import HITS
 
 CONTRACTS = {"protocols": "tests/hits/protocols/test_contract.py", "recipes": "tests/hits/recipes/test_contract.py"}
 

@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from common.names import plain_name
-from hits.flow.setup import passwords
-from hits.management.commands._base import FlowCommand
+from hits.accounts.verbs import passwords
+from hits.management.base import OperatorCommand
 from hits.models import Guest
 
 FROM_ENVIRONMENT = "LEAD_PASSWORD"
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     help = (
         "Create a lead's account. A link that sets its password, once, is sent to the address where a mail server is "
         f"set, and printed otherwise. With {FROM_ENVIRONMENT} in the environment, that is the password."

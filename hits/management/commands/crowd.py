@@ -18,7 +18,7 @@ from hits.crowd.crowd import Crowd
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, gather
 from hits.crowd.worker import SiteError, Worker
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
 
 OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns", "follows")
 SCALE = "seconds waited for one simulated second; answers faster than the task's least time do not count until approved"

@@ -1,4 +1,4 @@
-"""The requester's part of `make demo`, one step a process: `manage.py demo start|send|wait|compute|draw|release`."""
+"""The requester's part of `make demo`, one step a process: `manage.py demo STEP`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Exists, OuterRef
 
 from common.configuration import is_home
-from hits import queue
+from hits.answers.rules.eligibility import ELIGIBLE
+from hits.answers.verbs import reviewing
+from hits.core.jobs import queue
 from hits.crowd.scaling import numbers_for
-from hits.domain import release_folders
-from hits.domain.wanted_answers import waiting
-from hits.flow.data import releasing
-from hits.flow.people import blocking, granting, reviewing, testing
-from hits.flow.pipeline import computing, drawing, importing, publishing
-from hits.flow.setup import projects
-from hits.formats.faults import counted
+from hits.formats.files.faults import counted
+from hits.items.verbs import importing, sampling
+from hits.judging.rules.required_answers import waiting
+from hits.judging.verbs import computing
 from hits.management.commands import load_sample
 from hits.models import (
     Assignment,
@@ -42,13 +41,19 @@ from hits.models import (
     Upload,
     Verdict,
 )
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
+from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.verbs import evaluating, releasing
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
+from hits.workers.verbs import blocking, granting, qualification_tests
 
 LOOK_SECONDS = 1.0
 SAY_SECONDS = 5.0
 # Of a terminal: to the beginning of the line, which is emptied.
 FROM_THE_LEFT = "\r\033[2K"
 # A busy machine is slow, and what moves comes to its end: given up is only what has not moved for so long.
+UNCHECKED_SECONDS = 20
 PATIENCE_SECONDS = 600.0
 
 
@@ -96,6 +101,8 @@ class Command(BaseCommand):
         release = steps.add_parser("release")
         release.add_argument("project", type=int)
         release.add_argument("folder", type=Path)
+        baselines = steps.add_parser("baselines", help="of the newest release")
+        baselines.add_argument("project", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -105,6 +112,7 @@ class Command(BaseCommand):
             "compute": self._compute,
             "draw": self._draw,
             "release": self._release,
+            "baselines": self._baselines,
         }
         steps[options["step"]](options)
 
@@ -124,6 +132,9 @@ class Command(BaseCommand):
         _offer_tests(project)
         # The simulated people are faster than people.
         projects.want_seconds(project, 0)
+        # Who took up a HIT before the qualification came that closes it to them is paid soon, and does not count.
+        project.stages.update(unchecked_answers=1000)
+        project.stages.filter(approval=Stage.Approval.AUTOMATIC).update(auto_approval_seconds=UNCHECKED_SECONDS)
         upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
         queue.start(import_upload, upload.pk)
         items = _imported(upload)
@@ -136,7 +147,7 @@ class Command(BaseCommand):
     def _send(self, options: dict[str, Any]) -> None:
         """Draw all that was made into the first stage with a crowd, and publish it. Prints JSON as start does."""
         project = Project.objects.get(pk=options["project"])
-        items = drawing.draw(project.stages.get(position=1), drawing.ALL)
+        items = sampling.draw(project.stages.get(position=1), sampling.ALL)
         report = self._publish(project, _lead(), items, {"answers": None, "grants": {}})
         self.stdout.write(json.dumps({"items": items, **report}))
 
@@ -198,7 +209,7 @@ class Command(BaseCommand):
     def _draw(self, options: dict[str, Any]) -> None:
         """As many as the recipe says, published as they come. Prints JSON: how many."""
         stage = Stage.objects.get(project=options["project"], key=options["stage"])
-        drawn = drawing.draw(stage, stage.draws)
+        drawn = sampling.draw(stage, stage.draws)
         queue.start(publish_arrivals, stage.pk)
         self.stdout.write(json.dumps({"items": drawn}))
 
@@ -213,6 +224,12 @@ class Command(BaseCommand):
         report = {"number": found.number, "is_new": is_new, "digest": found.digest}
         report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}
         self.stdout.write(json.dumps(report))
+
+    def _baselines(self, options: dict[str, Any]) -> None:
+        """Prints the table of the recipe's simple systems."""
+        release = Project.objects.get(pk=options["project"]).releases.latest("number")
+        evaluating.baselines(release, None, None)
+        self.stdout.write(evaluated_systems.markdown(release))
 
 
 def _told(project: Project) -> Iterator[str]:
@@ -234,7 +251,7 @@ def _offer_tests(project: Project) -> None:
     """Nobody could answer in a stage whose test is not on offer yet. Raises CommandError."""
     patience = Patience()
     while waiting := list(project.qualification_tests.exclude(state=QualificationTest.State.OFFERED)):
-        testing.finish(project)
+        qualification_tests.finish(project)
         if patience.is_over(None):
             raise CommandError(f"The test {waiting[0].key} could not be offered. {waiting[0].error}")
         if project.qualification_tests.filter(state=QualificationTest.State.OFFERING).exists():
@@ -321,9 +338,11 @@ def _computed(run: ComputationRun) -> int:
 
 
 def _approve(project: Project) -> None:
-    """What waits for a lead is paid: what was written as it comes, and what did not pass."""
+    """What waits for a lead is paid and counts: what was written as it comes, and what did not pass of workers who were
+    eligible to give it.
+    """
     for stage in project.stages.filter(crowd=True):
-        held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="", scored=True)
+        held = stage.assignments.filter(ELIGIBLE, state=Assignment.State.SUBMITTED, decision="", scored=True)
         if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
             queue.start(finish_reviews, stage.pk)
 

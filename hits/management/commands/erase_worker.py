@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow.people import personal_data
-from hits.management.commands._base import FlowCommand
+from hits.management.base import OperatorCommand
+from hits.workers.verbs import personal_data
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     help = (
         "Delete a worker's drafts, the comments beside their answers, the texts of messages to them and their replies, "
         "and what is known of how their texts came about, for good, and take the worker out of all pools. Answers, "

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from hits.flow.people import personal_data
-from hits.management.commands._base import FlowCommand
+from hits.management.base import OperatorCommand
+from hits.workers.verbs import personal_data
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     help = "Print everything that is kept about a worker in all projects, as JSON."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

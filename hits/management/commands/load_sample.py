@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from argparse import ArgumentParser
@@ -18,18 +19,27 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from common.configuration import is_home
-from hits import queue, sample_crowd, tasks
-from hits.domain import wages
-from hits.domain.own_qualifications import own
-from hits.flow.people import blocking
-from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects, release_cards, stage_settings
-from hits.models import Batch, Project, Upload
+from hits import tasks
+from hits.accounts.models import token_digest
+from hits.accounts.verbs import api_tokens
+from hits.core.jobs import queue
+from hits.items.verbs import importing
+from hits.models import ApiToken, Batch, Project, Upload
 from hits.mturk.errors import MarketplaceError
+from hits.payments.rules import wages
+from hits.projects.jobs import sample_crowd
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import changing_card
+from hits.stages.verbs import stage_settings
+from hits.workers.rules.project_qualifications import own
+from hits.workers.verbs import blocking
 
 SAMPLES = settings.ROOT / "samples"
 BUDGET = Decimal("50.00")
 LEAD = "lead"
+# Where the command line looks for a server of this machine: annotate_client/cli/session.py.
+LOCAL_LOGIN, TOKEN_NAME = "command-line.json", "command line on this machine"
 # The files are small; a busy machine is slow.
 IMPORT_SECONDS = 120
 # Known to everybody who can read this, so it is good for this machine alone: `_refuse_in_earnest`.
@@ -76,6 +86,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         _refuse_in_earnest()
         user = lead()
+        self.stdout.write(f"The command line signs in as {LEAD} by {leave_token(user)}.")
         project, batch = _load(LIVE, user, options["least_seconds"])
         self.stdout.write(f"{project.name}: {project.documents.count()} news texts. {_said(batch)}")
         if options["finished"]:
@@ -109,6 +120,24 @@ def lead() -> User:
     return user
 
 
+def leave_token(user: User) -> Path:
+    """The file by which the command line on this machine signs in as this person, with a token that may pay. It is made
+    anew where it is missing, or its token or the server's address are others by now.
+    """
+    file = settings.DATA_DIR / LOCAL_LOGIN
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    is_known = ApiToken.objects.living().filter(user=user, digest=token_digest(kept.get("token", ""))).exists()
+    if not is_known or kept["address"] != settings.PUBLIC_URL:
+        for row in user.api_tokens.filter(name=TOKEN_NAME):
+            api_tokens.revoke_token(user, row.pk)
+        _, token = api_tokens.make_token(user, TOKEN_NAME, ApiToken.Scope.PAY, api_tokens.MOST_DAYS)
+        file.unlink(missing_ok=True)
+        # Nobody else on this machine may read it, from its first moment.
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as target:
+            json.dump({"address": settings.PUBLIC_URL, "token": token}, target)
+    return file
+
+
 def _project(sample: Sample, user: User, least_seconds: int) -> Project:
     """The recipe pays what was paid in 2018; a sample pays what a lead should."""
     found = Project.objects.filter(name=sample.name, memberships__user=user).first()
@@ -135,7 +164,7 @@ def _set_up(project: Project, sample: Sample, least_seconds: int) -> None:
         stage_settings.change(stage, sample.changed, None, confirmed=sample.changed)
         blocking.block_by_itself(stage, True, None)
     if sample.description:
-        release_cards.change_card(project, {"licence": "CC0-1.0", "description": sample.description}, None)
+        changing_card.change_card(project, {"licence": "CC0-1.0", "description": sample.description}, None)
     projects.want_seconds(project, least_seconds)
 
 

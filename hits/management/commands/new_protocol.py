@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from hits import protocols
-from hits.management.commands._scaffold import HITS, create
+from hits.management.scaffold import HITS, create
 
 
 class Command(BaseCommand):

@@ -9,11 +9,11 @@ from typing import Any
 from django.conf import settings
 
 from hits import protocols, recipes
-from hits.management.commands._base import FlowCommand
-from hits.management.commands._scaffold import HITS, create
+from hits.management.base import OperatorCommand
+from hits.management.scaffold import HITS, create
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     requires_system_checks = ()
     help = "Make a folder for a new data set: one stage, whose file is JSON Lines and whose labels are released."
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits import reconciling
-from hits.domain import restorations
-from hits.domain.reconciled import KINDS, Line
-from hits.management.commands._base import FlowCommand
+from hits.management.base import OperatorCommand
+from hits.publishing.jobs import reconciling
+from hits.publishing.rules import restorations
+from hits.publishing.rules.reconciliation import KINDS, Line
 
 SHOWN = 20
 
 
-class Command(FlowCommand):
+class Command(OperatorCommand):
     help = (
         "After the database was restored from a backup: bring this side to what the marketplace says, and list what "
         "was changed and what nobody can know. Until both sides agree nothing is bought or paid. Once more changes "

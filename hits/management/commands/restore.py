@@ -1,7 +1,7 @@
 from common.backup_commands import RestoreCommand
 from common.backups import Manifest
-from hits.domain import restorations
 from hits.management.backed import REQUESTER
+from hits.publishing.rules import restorations
 
 
 class Command(RestoreCommand):

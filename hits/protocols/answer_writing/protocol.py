@@ -19,9 +19,9 @@ from hits.protocols.choosing import remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
 from hits.protocols.lines import chosen, measured, written
 from hits.protocols.optional import Line, Setting
-from hits.text import question_rules
-from hits.text.hiding import visible
-from hits.text.question_rules import Rules
+from hits.text.questions import question_rules
+from hits.text.questions.hiding import visible
+from hits.text.questions.question_rules import Rules
 from hits.text.wording import _, gettext_noop
 from hits.text.written import alike, kept
 

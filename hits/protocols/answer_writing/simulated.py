@@ -14,9 +14,9 @@ from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, draw, happens, one_of
 from hits.crowd.task_page import NotATaskError, Screen
-from hits.text.question_rules import faults
-from hits.text.sentences import sentences
-from hits.text.words import content_words
+from hits.text.language.sentences import sentences
+from hits.text.language.words import content_words
+from hits.text.questions.question_rules import faults
 from hits.text.written import alike
 
 LABELS = ("text", "script", "unfitting", "unknown")

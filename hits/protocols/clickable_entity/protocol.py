@@ -18,8 +18,8 @@ from hits.protocols.choosing import COMMENT
 from hits.protocols.given_settings import EARLY, LEAST_TIME, MAX_SECONDS
 from hits.protocols.lines import written
 from hits.protocols.optional import Line, Setting
-from hits.text.passages import Part, mention_groups, passage_parts
-from hits.text.squad import macro, normalise
+from hits.text.figures.squad import macro, normalise
+from hits.text.language.passages import Part, mention_groups, passage_parts
 from hits.text.wording import _
 
 PLACEHOLDER = "@placeholder"

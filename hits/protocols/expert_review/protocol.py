@@ -20,8 +20,8 @@ from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelVa
 from hits.protocols.choosing import YES, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
 from hits.protocols.optional import Change, Line, Setting
-from hits.text.hiding import pieces
-from hits.text.question_rules import too_long
+from hits.text.questions.hiding import pieces
+from hits.text.questions.question_rules import too_long
 from hits.text.wording import _, capital, gettext_noop, ngettext
 from hits.text.written import alike, kept
 

@@ -14,7 +14,7 @@ from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey, squeezed
 from hits.crowd.people import Person
 from hits.crowd.task_page import NotATaskError, Screen
-from hits.text.words import content_words
+from hits.text.language.words import content_words
 from hits.text.written import alike
 
 ANSWERS = ("correct", "incorrect")

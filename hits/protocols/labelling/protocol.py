@@ -25,7 +25,7 @@ from hits.protocols.given_settings import (
 )
 from hits.protocols.lines import chosen, ticked
 from hits.protocols.optional import Line, Setting
-from hits.quality.label_shares import has_most, label_shares
+from hits.stats.label_shares import has_most, label_shares
 from hits.text.wording import _
 
 PLACEHOLDER = "@placeholder"

@@ -1,7 +1,7 @@
 """Cloze queries that a program makes of a news article, and that leads correct before anybody is asked.
 
 There is no worker page. Document: {"title", "paragraphs", "highlights", "source"}. Item: see
-`hits.text.passage_queries`; ends are exclusive. Source: Zhang et al. (2018), section 3.2.
+`hits.text.questions.passage_queries`; ends are exclusive. Source: Zhang et al. (2018), section 3.2.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from hits.protocols.base import AnswerRefusedError, Json, SettingsRefusedError
 from hits.protocols.optional import MentionCorrection
-from hits.text import passage_queries
-from hits.text.query_corrections import (
+from hits.text.questions import passage_queries
+from hits.text.questions.query_corrections import (
     CorrectionError,
     Wrong,
     add_mention,
@@ -23,7 +23,7 @@ from hits.text.query_corrections import (
     restore_query,
     validate,
 )
-from hits.text.query_options import rule_of
+from hits.text.questions.query_options import rule_of
 
 WITHOUT_QUERY = "without a query"
 

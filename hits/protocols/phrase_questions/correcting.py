@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import MarkedSentence
-from hits.text.words import placed
+from hits.text.language.words import placed
 
 # Stages for long texts pay more: texts with so many target sentences are theirs.
 LONG_FROM = 4

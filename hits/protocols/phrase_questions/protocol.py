@@ -1,8 +1,8 @@
 """Asking one question about each listed phrase of a story's target sentences.
 
 Source: Ostermann et al. (2019), MCScript2.0, section 3.2. In part "np" the phrase is to be the answer; in part "vp" the
-question is one of time and uses the phrase. What is refused stands in `hits/text/question_rules.py`; page and server
-say the same.
+question is one of time and uses the phrase. What is refused stands in `hits/text/questions/question_rules.py`; page and
+server say the same.
 
 Document: {"text", "scenario"}. Item: {"part": "np"|"vp", "targets": [{"start", "end", "phrases": [{"id": "p1", "start",
 "end"}]}]}; offsets are those of the text, ends exclusive. A form field is named after its phrase: `p1`.
@@ -25,7 +25,7 @@ from hits.protocols.given_settings import CLOSING, COMMON, LONGEST_INSTRUCTIONS,
 from hits.protocols.lines import measured
 from hits.protocols.optional import Line, Setting
 from hits.protocols.phrase_questions.correcting import Correcting
-from hits.text.question_rules import (
+from hits.text.questions.question_rules import (
     LONGEST,
     NARRATOR_WORDS,
     OPENING_WORDS,

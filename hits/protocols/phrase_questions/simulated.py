@@ -14,7 +14,7 @@ from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, draw
 from hits.crowd.task_page import NotATaskError, Screen
-from hits.text.question_rules import Rules, asked, faults
+from hits.text.questions.question_rules import Rules, asked, faults
 
 # How those who tell a story speak of themselves, and how a question does; contractions come before their words.
 _THEY = {

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MarkedSentence
-from hits.text.sentences import sentences
-from hits.text.words import placed
+from hits.text.language.sentences import sentences
+from hits.text.language.words import placed
 
 NEW = "new"
 Span = tuple[int, int]

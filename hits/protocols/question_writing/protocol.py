@@ -17,10 +17,10 @@ from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
 from hits.protocols.lines import measured
 from hits.protocols.optional import Line, Setting
-from hits.text.overlap import Limits, advice
-from hits.text.question_rules import asked_before, too_long
+from hits.text.language.words import FUNCTION_WORDS
+from hits.text.questions.overlap import Limits, advice
+from hits.text.questions.question_rules import asked_before, too_long
 from hits.text.wording import _, gettext_noop
-from hits.text.words import FUNCTION_WORDS
 from hits.text.written import alike, kept
 
 LONGEST = 300

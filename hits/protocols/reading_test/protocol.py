@@ -17,7 +17,7 @@ from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, 
 from hits.protocols.lines import chosen
 from hits.protocols.majorities import right_shares
 from hits.protocols.optional import Line
-from hits.text.hiding import visible
+from hits.text.questions.hiding import visible
 from hits.text.wording import _
 
 ORDER = "order"

@@ -18,7 +18,7 @@ from hits.protocols.choosing import yes_no
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, LONGEST_QUESTION, Given, paragraphs
 from hits.protocols.lines import ticked
 from hits.protocols.optional import Line, Setting
-from hits.quality.intervals import wilson
+from hits.stats.intervals import wilson
 from hits.text.wording import _
 
 # The id of "none of the above", which no candidate may have.

@@ -16,9 +16,9 @@ from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, 
 from hits.protocols.lines import measured, written
 from hits.protocols.optional import Likeness, Line, Setting
 from hits.protocols.story import instructions as ours
-from hits.text.near_duplicates import contained, longest_common, marked, repeats, similar
+from hits.text.language.words import words
+from hits.text.originality.near_duplicates import contained, longest_common, marked, repeats, similar
 from hits.text.wording import _, ngettext, number
-from hits.text.words import words
 from hits.text.written import kept_lines
 
 FIELD = "story"

@@ -8,8 +8,8 @@ from hits.crowd.answering import Answer
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, happens, one_of
 from hits.crowd.task_page import Screen
-from hits.text.sentences import sentences
-from hits.text.words import words
+from hits.text.language.sentences import sentences
+from hits.text.language.words import words
 
 FIELD = "story"
 COPIES = 0.5  # of the careless ones; the others pad

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
-from hits.formats import by_id
-from hits.quality.scores import Compared, means
+from hits.formats.inputs import by_id
 from hits.recipes.scoring import Open, Scoring, lines
+from hits.stats.scores import Compared, means
 from hits.text.systems import Labelled, System
 
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats import choices
-from hits.formats.tables import Type, write_all, write_jsonl
-from hits.quality.majority import majority_of
+from hits.formats.inputs import choices
+from hits.formats.outputs.tables import Type, write_all, write_jsonl
 from hits.recipes.choice.scoring import SCORING as SCORING
 from hits.recipes.source import (
     UNUSED,
@@ -31,6 +30,7 @@ from hits.recipes.table_rows import (
     outcomes_of,
     told_kept,
 )
+from hits.stats.majority import majority_of
 
 STAGE = "choose"
 TABLE = choices.TABLE

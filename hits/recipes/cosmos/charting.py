@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hits import charts
-from hits.text.set_statistics import PREFIX_LENGTH, Prefix
+from hits.text.figures.set_statistics import PREFIX_LENGTH, Prefix
 
 
 def prefix_chart(tree: Sequence[Prefix]) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from hits.formats import cosmos
-from hits.formats.tables import COSMOS_TYPES, FORMATS, Format, write_all, write_csv
-from hits.quality.majority import majority_of
+from hits.formats.inputs import cosmos
+from hits.formats.outputs.tables import COSMOS_TYPES, FORMATS, Format, write_all, write_csv
 from hits.recipes.artefacts import of_tables
 from hits.recipes.cosmos.scoring import KEY_FILE, PUBLISHED
 from hits.recipes.source import Json, JudgedItem
+from hits.stats.majority import majority_of
 
 HIDDEN = -1
 
@@ -46,7 +46,7 @@ def _rows(spool: BinaryIO) -> Iterator[dict[str, Any]]:
 
 
 def artefacts(files: Mapping[str, BinaryIO]) -> Json:
-    """As Table 4 of the paper (section 5.1), by a small model; see `hits.text.artefacts`."""
+    """As Table 4 of the paper (section 5.1), by a small model; see `hits.text.filtering.artefacts`."""
     tables = {split: f"{name}.jsonl" for split, name in PUBLISHED.items()}
     return of_tables(files, tables, KEY_FILE, text="context", answers=cosmos.ANSWERS)
 

@@ -8,10 +8,10 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from hits.formats import by_id, cosmos
-from hits.quality.scores import Compared
+from hits.formats.inputs import by_id, cosmos
 from hits.recipes.scoring import Open, Scoring, accuracy, labels_of, lines, table
-from hits.text.generated_answers import compared
+from hits.stats.scores import Compared
+from hits.text.figures.generated_answers import compared
 from hits.text.systems import Question, System
 
 KEY_FILE = "test-key.csv"

@@ -19,8 +19,8 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, TypeVar
 
-from hits.formats import by_id, cosmos, generated, stories
-from hits.formats.faults import Fault, FormatErrors
+from hits.formats.files.faults import Fault, FormatErrors
+from hits.formats.inputs import by_id, cosmos, generated, stories
 from hits.recipes.cosmos import splitting
 from hits.recipes.cosmos.charting import prefix_chart
 from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
@@ -48,11 +48,11 @@ from hits.recipes.source import (
     SourceItem,
     ToldItem,
 )
-from hits.text.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
-from hits.text.paragraphs import COHERENCE, NoParagraphError, paragraph_of
+from hits.text.figures.set_statistics import Tally
+from hits.text.figures.statistics import OVERALL
+from hits.text.language.paragraphs import COHERENCE, NoParagraphError, paragraph_of
+from hits.text.questions.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
 from hits.text.scorers import SCORERS
-from hits.text.set_statistics import Tally
-from hits.text.statistics import OVERALL
 
 WRITE, VALIDATE, HUMAN, GENERATIVE, REASONING = "write", "validate", "human", "generative", "reasoning"
 VALID, UNANSWERABLE = "valid", "unanswerable"

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from hits.formats import mcscript, scenarios
-from hits.formats.faults import Fault, FormatErrors
+from hits.formats.files.faults import Fault, FormatErrors
+from hits.formats.inputs import mcscript, scenarios
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
     Collected,
@@ -24,7 +24,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.text.targets import Rule, Span, Target, targets_of
+from hits.text.language.targets import Rule, Span, Target, targets_of
 from hits.text.written import alike
 
 STORY, ANSWERS = "story", "answers"
@@ -63,7 +63,7 @@ def read_documents(
 
 
 def _rule(options: Mapping[str, Any]) -> Json:
-    """The numbers of `hits.text.targets.Rule`."""
+    """The numbers of `hits.text.language.targets.Rule`."""
     numbers = {name: options[name] for name in ("first", "every", "least_noun_phrases")}
     numbers["longest"] = options["longest_tokens"]
     try:

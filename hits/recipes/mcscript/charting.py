@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hits import charts
-from hits.text.question_statistics import QuestionTally
+from hits.text.figures.question_statistics import QuestionTally
 
 
 def types_chart(tally: QuestionTally) -> str:

@@ -19,9 +19,8 @@ from itertools import chain
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from hits.formats import mcscript
-from hits.formats.tables import Format, Type, write_all, write_csv
-from hits.quality.human_bound import human_bound, plan
+from hits.formats.inputs import mcscript
+from hits.formats.outputs.tables import Format, Type, write_all, write_csv
 from hits.recipes.artefacts import of_tables
 from hits.recipes.dealing import Earlier, digest_of
 from hits.recipes.mcscript.asking import ANSWERS, STORY, is_withdrawn, standing_stories, written_questions
@@ -39,9 +38,10 @@ from hits.recipes.source import (
     ReleasedItem,
     ToldItem,
 )
-from hits.text.hiding import visible
-from hits.text.question_statistics import AskedQuestion, QuestionTally, together
-from hits.text.statistics import OVERALL
+from hits.stats.human_bound import human_bound, plan
+from hits.text.figures.question_statistics import AskedQuestion, QuestionTally, together
+from hits.text.figures.statistics import OVERALL
+from hits.text.questions.hiding import visible
 from hits.text.written import alike
 
 COLUMNS: dict[str, Type] = {

@@ -1,8 +1,9 @@
 """Which correct and which incorrect answer a question gets, and what experts are shown of it.
 
 Source: Ostermann et al. (2019), MCScript2.0, section 3.4: the correct answer that most workers gave
-(`hits.text.answer_merging`), and of the incorrect ones that which a shallow classifier takes for correct most easily
-(`hits.text.adversarial_filtering`). Incorrect answers that say what the correct one says are no candidates.
+(`hits.text.questions.answer_merging`), and of the incorrect ones that which a shallow classifier takes for correct most
+easily (`hits.text.filtering.adversarial_filtering`). Incorrect answers that say what the correct one says are no
+candidates.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from hits.formats import by_id
+from hits.formats.inputs import by_id
 from hits.recipes.mcscript.asking import ANSWERS, is_withdrawn, standing_stories
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
@@ -27,7 +28,9 @@ from hits.recipes.source import (
     Outside,
     Progress,
 )
-from hits.text.adversarial_filtering import (
+from hits.text.classifiers import CLASSIFIERS
+from hits.text.figures.question_statistics import LABELS
+from hits.text.filtering.adversarial_filtering import (
     Batch,
     Iteration,
     Result,
@@ -36,11 +39,9 @@ from hits.text.adversarial_filtering import (
     filter_answers,
     started,
 )
-from hits.text.answer_merging import Merging, Selection, select, still_incorrect
-from hits.text.classifiers import CLASSIFIERS
-from hits.text.filtered_question import FilteredQuestion
-from hits.text.hiding import visible
-from hits.text.question_statistics import LABELS
+from hits.text.filtering.filtered_question import FilteredQuestion
+from hits.text.questions.answer_merging import Merging, Selection, select, still_incorrect
+from hits.text.questions.hiding import visible
 
 REVIEW, SELECT = "review", "select"
 

@@ -1,6 +1,7 @@
 """From articles to queries (R1), and the queries that go on to people (R1 and R2).
 
-Source: Zhang et al. (2018), sections 3.1 to 3.3. What the queries of an article are is in `hits.text.passage_queries`.
+Source: Zhang et al. (2018), sections 3.1 to 3.3. What the queries of an article are is in
+`hits.text.questions.passage_queries`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
-from hits.formats import articles
-from hits.formats.articles import Article
-from hits.formats.faults import Faults
+from hits.formats.files.faults import Faults
+from hits.formats.inputs import articles
+from hits.formats.inputs.articles import Article
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
     Collected,
@@ -30,9 +31,9 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.text.fingerprints import duplicates, fingerprint
-from hits.text.passage_queries import TOO_LITTLE, Query, generate_all, queries
-from hits.text.query_options import rule_of
+from hits.text.originality.fingerprints import duplicates, fingerprint
+from hits.text.questions.passage_queries import TOO_LITTLE, Query, generate_all, queries
+from hits.text.questions.query_options import rule_of
 
 GENERATE, VALIDATE, FILTER, AGAIN = "generate", "validate", "filter", "generate-again"
 # The passage is a document of its own, beside the article's; its key must not be longer than any key may be.

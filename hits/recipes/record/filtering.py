@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import BinaryIO
 
-from hits.formats import by_id, record
-from hits.formats.reading import kind, quoted
+from hits.formats.files.reading import kind, quoted
+from hits.formats.inputs import by_id, record
 from hits.recipes.record.query_ids import untelling, without_hints
 from hits.recipes.source import Collected, Computation, Found, Json, Option, Outside, Progress
-from hits.text.machine_filtering import (
+from hits.text.figures.squad import normalise
+from hits.text.filtering.machine_filtering import (
     ARTICLES_A_SIGN,
     BY,
     MOST_FOLDS,
@@ -27,10 +28,9 @@ from hits.text.machine_filtering import (
     filter_triples,
     is_correct,
 )
-from hits.text.passage_queries import queries
-from hits.text.passages import passage_parts
+from hits.text.language.passages import passage_parts
+from hits.text.questions.passage_queries import queries
 from hits.text.readers import READERS, Mention, Triple, surface
-from hits.text.squad import normalise
 
 GENERATE, FILTER = "generate", "filter"
 FILE_VERSION = "1.0"

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import replace
 
-from hits.formats import record
+from hits.formats.inputs import record
 
 _TELLING = re.compile(r"(.+)/s[0-9]+-e[0-9]+")
 

@@ -18,8 +18,8 @@ from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats import record
-from hits.formats.tables import write_parquet
+from hits.formats.inputs import record
+from hits.formats.outputs.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.dealing import NOTHING, Earlier, digest_of
 from hits.recipes.record.filtering import FILTER, GENERATE, answered
@@ -40,10 +40,10 @@ from hits.recipes.record.splitting import (
     kept_item,
 )
 from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ReleasedItem, ToldItem
-from hits.text.artefacts import Example
-from hits.text.passage_queries import Rule, ngrams, passage_ngrams, queries, tokens_of
-from hits.text.squad import macro
-from hits.text.statistics import split_statistics
+from hits.text.figures.squad import macro
+from hits.text.figures.statistics import split_statistics
+from hits.text.filtering.artefacts import Example
+from hits.text.questions.passage_queries import Rule, ngrams, passage_ngrams, queries, tokens_of
 
 FILE_VERSION = "1.0"
 # Of the documents of a split that are read at once.

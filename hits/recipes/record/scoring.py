@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
-from hits.formats import by_id, record
-from hits.formats.reading import kind, quoted
-from hits.quality.scores import Compared, means
+from hits.formats.files.reading import kind, quoted
+from hits.formats.inputs import by_id, record
 from hits.recipes.scoring import Open, Scoring
-from hits.text.passages import passage_parts
+from hits.stats.scores import Compared, means
+from hits.text.figures.squad import exact_match, normalise, token_f1
+from hits.text.language.passages import passage_parts
 from hits.text.readers import Mention, Triple
-from hits.text.squad import exact_match, normalise, token_f1
 from hits.text.systems import System
 
 KEY_FILE = "test-key.json"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats import record
+from hits.formats.inputs import record
 from hits.recipes.dealing import Earlier
 from hits.recipes.record.articles import (
     COMPUTATION_AGAIN,
@@ -31,7 +31,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.text.query_options import OPTIONS, rule_of
+from hits.text.questions.query_options import OPTIONS, rule_of
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 COMPUTATIONS = (FILTERING, COMPUTATION_AGAIN)

@@ -14,8 +14,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from hits.quality.agreement import overlap
-from hits.quality.agreement.overlap import Span
+from hits.stats.agreement import overlap
+from hits.stats.agreement.overlap import Span
 
 
 @dataclass

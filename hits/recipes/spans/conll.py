@@ -1,7 +1,7 @@
 """Spans as CoNLL: a line a token, the token and its tag with a tab between them, and a blank line after each sentence.
 
-`hits.text.token_tags` says what tokens and tags are. A span that goes on in the next sentence begins anew there. Spans
-that overlap a longer one stand in the JSON Lines file alone. Pure.
+`hits.text.language.token_tags` says what tokens and tags are. A span that goes on in the next sentence begins anew
+there. Spans that overlap a longer one stand in the JSON Lines file alone. Pure.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hits.protocols.marked import Span
-from hits.text.sentences import sentences
-from hits.text.token_tags import flat, tagged, tokens
+from hits.text.language.sentences import sentences
+from hits.text.language.token_tags import flat, tagged, tokens
 
 
 def lines(text: str, spans: Sequence[Span], language: str) -> Iterator[str]:

@@ -7,10 +7,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from hits.formats import by_id
-from hits.formats.reading import quoted
-from hits.quality.scores import Compared
+from hits.formats.files.reading import quoted
+from hits.formats.inputs import by_id
 from hits.recipes.scoring import Open, Scoring, lines
+from hits.stats.scores import Compared
 from hits.text.systems import System, Tagged
 
 

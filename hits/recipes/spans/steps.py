@@ -17,19 +17,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-from hits.formats.faults import Faults, counted
-from hits.formats.parquet import Kind
-from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
-from hits.formats.tables import write_jsonl, write_parquet
+from hits.formats.files.faults import Faults, counted
+from hits.formats.files.reading import Keys, Row, first_character, json_lines, text_lines, told
+from hits.formats.outputs.parquet import Kind
+from hits.formats.outputs.tables import write_jsonl, write_parquet
 from hits.protocols.marked import LONGEST_TEXT, Span
-from hits.quality.aggregation.spans import votes_of
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.spans.scoring import SCORING as SCORING
 from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
-from hits.text.token_tags import flat
-from hits.text.words import is_without_spaces
+from hits.stats.aggregation.spans import votes_of
+from hits.text.language.token_tags import flat
+from hits.text.language.words import is_without_spaces
 
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
 LONGEST_KEY = 200

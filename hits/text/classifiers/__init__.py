@@ -1,6 +1,6 @@
 """Classifiers that tell correct answers from incorrect ones: one module each, found by name.
 
-`make(questions) -> Classifier` of a module makes one; see `hits.text.adversarial_filtering.Classifier` and
+`make(questions) -> Classifier` of a module makes one; see `hits.text.filtering.adversarial_filtering.Classifier` and
 `hits.text.plugins`.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hits.text import adversarial_filtering
+from hits.text.filtering import adversarial_filtering
 
 LABEL = "Logistic regression, which learns"
 VERSION = "1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.text.filtered_question import FilteredQuestion
-from hits.text.words import content_words
+from hits.text.filtering.filtered_question import FilteredQuestion
+from hits.text.language.words import content_words
 
 LABEL = "Overlap of words, nothing learned"
 VERSION = "1"

@@ -22,9 +22,9 @@ from zlib import crc32
 
 import numpy as np
 
+from hits.text.language.sentences import sentences
+from hits.text.language.words import FUNCTION_WORDS, placed
 from hits.text.readers import Mention, Prediction, Triple, by_entity, surface
-from hits.text.sentences import sentences
-from hits.text.words import FUNCTION_WORDS, placed
 
 LABEL = "Linear ranker, which learns"
 VERSION = "1"

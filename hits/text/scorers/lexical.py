@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hits.text.least_challenging import lexical_scorer
+from hits.text.questions.least_challenging import lexical_scorer
 
 LABEL = "Lexical: regression on words, which learns"
 VERSION = "1"

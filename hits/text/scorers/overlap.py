@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.text.pairs import Pair
-from hits.text.words import content_words
+from hits.text.language.words import content_words
+from hits.text.questions.pairs import Pair
 
 LABEL = "Overlap of words, nothing learned"
 VERSION = "1"

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
+from hits.text.language.words import unit_words
 from hits.text.systems import Labelled, System
-from hits.text.words import unit_words
 
 # Vectors have the length 1 and few words in common: a weaker penalty than scikit-learn's own learns from few texts.
 STRENGTH = 10.0

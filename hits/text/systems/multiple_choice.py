@@ -12,11 +12,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from hits.text.filtering_classifier import MOST_STEPS, STRENGTH, TOLERANCE
-from hits.text.filtering_features import Asked, features
-from hits.text.sentences import sentences
+from hits.text.filtering.filtering_classifier import MOST_STEPS, STRENGTH, TOLERANCE
+from hits.text.filtering.filtering_features import Asked, features
+from hits.text.language.sentences import sentences
+from hits.text.language.words import unit_words
 from hits.text.systems import Question, System
-from hits.text.words import unit_words
 
 # Sums of the same numbers in another order differ behind these decimals: such answers are equally good.
 DECIMALS = 9

@@ -1,4 +1,4 @@
-"""Systems that mark stretches of a text, by tags of its tokens. See `hits.text.token_tags`."""
+"""Systems that mark stretches of a text, by tags of its tokens. See `hits.text.language.token_tags`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import groupby
 
 from sklearn_crfsuite import CRF
 
+from hits.text.language.token_tags import OUTSIDE, Span, flat, tagged, tokens, untagged
 from hits.text.systems import System, Tagged
-from hits.text.token_tags import OUTSIDE, Span, flat, tagged, tokens, untagged
 
 # Strength of the L1 and L2 penalties, and the steps of L-BFGS: usual ones for names in news.
 L1, L2, STEPS = 0.1, 0.1, 50

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.flow.setup.api_tokens import make_token
+from hits.accounts.verbs.api_tokens import make_token
 from hits.models import ApiToken, Project, Stage
 from tests.hits import factories
 
@@ -19,6 +19,11 @@ def signed_in(user: Any, scope: str = "pay") -> APIClient:
     # Its use is noted at the first call, and tests count the queries of calls.
     ApiToken.objects.filter(pk=row.pk).update(last_used_at=timezone.now())
     return APIClient(headers={"Authorization": f"Token {token}"})
+
+
+def logged(project: Project) -> list[str]:
+    """The verbs of its action log, in the order in which they were done."""
+    return list(project.actions.order_by("id").values_list("verb", flat=True))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from common import patience
 from hits import tasks
-from hits.flow.setup import api_tokens
+from hits.accounts.verbs import api_tokens
 from hits.models import ApiToken, SignInTries
 from tests.hits import factories
 

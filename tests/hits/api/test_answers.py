@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.domain import keyset
+from hits.answers.verbs import reviewing
+from hits.core import keyset
 from hits.models import Assignment, Item, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE
@@ -204,3 +205,64 @@ def test_answers_are_chosen_by_whether_they_were_right_and_ordered_by_time(api: 
     assert found("sort=seconds") == [answers[1].pk, answers[0].pk]
     assert (found("compared=wrong"), found("compared=right")) == ([answers[0].pk], [answers[1].pk])
     assert (found("find=LINDEN&sort=-submitted"), found("find=oslo")) == ([answers[1].pk, answers[0].pk], [])
+
+
+def test_all_that_wait_are_decided_by_a_filter_but_those_that_are_named_and_those_that_do_not_count(
+    api: APIClient, stage: Stage, held: list[int]
+) -> None:
+    worker = Assignment.objects.get(pk=held[0]).worker.worker_id
+    approve = STAGE + "answers/approve/"
+    uncounted = factories.assignment(
+        factories.hit(factories.item(stage)), state=Assignment.State.SUBMITTED, held="It was too fast."
+    )
+    nobodys = {"show": "waiting", "worker": "ANOBODY"}
+    assert api.post(approve, nobodys, format="json").json()["decided"] == 0
+    by_worker = {"show": "waiting", "worker": worker, "but": held[1:]}
+    assert api.post(approve, by_worker, format="json").json() | {"see": ""} == {"decided": 1, "more": False, "see": ""}
+    assert list(reviewing.undecided(stage).order_by("pk").values_list("pk", flat=True)) == [held[1], uncounted.pk]
+    body = {"show": "held", "feedback": "Too hasty.", "undoable": True}
+    assert api.post(STAGE + "answers/reject/", body, format="json").json()["decided"] == 1
+    assert api.post(STAGE + "answers/undo/", {"show": "decided"}, format="json").json() == {"undone": 1, "more": False}
+    body = {"show": "waiting", "feedback": "Too hasty."}
+    assert api.post(STAGE + "answers/reject/", body, format="json").json()["decided"] == 1
+    taken = api.post(STAGE + "answers/take-back/", {"show": "rejected"}, format="json").json()
+    assert (taken["decided"], Assignment.objects.get(pk=held[1]).state) == (1, "Approved")
+
+
+def test_a_filter_decides_a_bounded_number_at_once_and_says_whether_more_are_left(
+    api: APIClient, stage: Stage, held: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.answers.api.answers.AT_ONCE", 1)
+    for more in (True, False):
+        told = api.post(STAGE + "answers/approve/", {"show": "waiting"}, format="json").json()
+        assert (told["decided"], told["more"]) == (1, more)
+
+
+def test_a_filter_pays_no_answer_of_a_blocked_worker_that_nobody_confirmed(
+    api: APIClient, stage: Stage, held: list[int]
+) -> None:
+    factories.block(stage, Assignment.objects.get(pk=held[0]).worker)
+    body: dict[str, Any] = {"show": "waiting"}
+    told = refused(api.post(STAGE + "answers/approve/", body, format="json"), 409, "from_blocked_workers")
+    assert told["details"]["of_blocked_workers"] == 2 and reviewing.undecided(stage).count() == 2
+    assert api.post(STAGE + "answers/approve/", body | {"of_blocked_workers": 2}, format="json").json()["decided"] == 2
+
+
+def test_answers_are_chosen_by_their_ids_or_by_a_filter_and_not_by_both_or_neither(
+    api: APIClient, stage: Stage, held: list[int]
+) -> None:
+    for verb, more in {"approve": {}, "reject": {"feedback": "Too hasty."}, "undo": {}, "take-back": {}}.items():
+        show = {"undo": "decided", "take-back": "rejected"}.get(verb, "waiting")
+        chosen: list[dict[str, Any]] = [
+            {},
+            {"answers": held, "show": show},
+            {"answers": held, "worker": "A1"},
+            {"answers": held, "but": held},
+            {"worker": "A1"},
+            {"but": held},
+            {"show": "imported"},
+            {"show": show, "but": [1] * 1001},
+        ]
+        for body in chosen:
+            refused(api.post(f"{STAGE}answers/{verb}/", body | more, format="json"), 400, "invalid")
+    assert reviewing.undecided(stage).count() == 2

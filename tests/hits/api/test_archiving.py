@@ -9,9 +9,10 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.domain.roles import route_verb
+from hits.core.roles import route_verb
 from hits.models import Project, Upload
 from tests.hits import factories as make
+from tests.hits.api.conftest import logged
 from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import OWNED, _everything, address, world
 
@@ -58,7 +59,7 @@ def test_what_is_not_finished_is_named(api: APIClient, alice: Any) -> None:
 
 
 def test_tags_are_replaced_as_a_whole(api: APIClient, alice: Any) -> None:
-    make.project(slug="old", owner=alice)
+    project = make.project(slug="old", owner=alice)
     assert api.put("/api/projects/old/tags/", {"tags": ["Thesis", "pilot", "pilot"]}, format="json").json()["tags"] == [
         "pilot",
         "thesis",
@@ -67,3 +68,4 @@ def test_tags_are_replaced_as_a_whole(api: APIClient, alice: Any) -> None:
     refused(api.put("/api/projects/old/tags/", {"tags": ["a b c d e f g h i j k"]}, format="json"), 400, "tags")
     assert api.get("/api/projects/old/").json()["tags"] == ["pilot", "thesis"]
     assert api.put("/api/projects/old/tags/", {"tags": []}, format="json").json()["tags"] == []
+    assert logged(project) == ["changed the tags"] * 2

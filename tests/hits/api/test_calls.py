@@ -1,16 +1,13 @@
-"""The account's calls and balance, as JSON and on the command line."""
+"""The account's calls and balance, as JSON."""
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from rest_framework.test import APIClient
 
-from hits.domain import marketplace_account
+from hits.publishing.rules import marketplace_account
 from tests.hits.broker import Broker
 from tests.hits.market import Marketplace
 
@@ -54,21 +51,3 @@ def test_a_silent_marketplace_is_told_in_the_shape_of_refusals(api: APIClient, s
     marketplace_account.gateway.cache_clear()
     answer = api.get(BALANCE)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "marketplace_unreachable")
-
-
-def _command(*arguments: str) -> str:
-    said = io.StringIO()
-    call_command("marketplace_calls", *arguments, stdout=said)
-    return said.getvalue()
-
-
-def test_the_command_shows_a_table_or_the_same_json(api: APIClient, counted: Broker) -> None:
-    api.get(BALANCE)
-    text = _command()
-    assert "last slowed: never" in text
-    assert [line.split()[:3] for line in text.splitlines()[2:]] == [
-        ["GetAccountBalance", "1", "100.0%"],
-        ["together", "1", "100.0%"],
-    ]
-    there = api.get(CALLS, {"window": "week"}).json()
-    assert json.loads(_command("--window", "week", "--json")) == there

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from hits.models import Label, Project, Stage
 from tests.hits import factories
-from tests.hits.api.conftest import HOME
+from tests.hits.api.conftest import HOME, logged
 from tests.hits.api.test_errors import refused
 from tests.hits.reviews import review
 
@@ -47,6 +47,7 @@ def test_a_change_is_taken_back_and_taken_up_again(api: APIClient, review_stage:
     assert (units(api, "?taken_back=true"), api.get(ADDRESS + "left-out/").json()) == (["text"], [])
     assert api.post(f"{ADDRESS}{row.pk}/redo/").json()["undone_at"] is None
     assert units(api, "?taken_back=false") == ["text"]
+    assert logged(review_stage.project) == ["taken back", "taken up again"]
 
 
 def test_what_is_no_change_of_the_stage_is_not_there(api: APIClient, review_stage: Stage, stage: Stage) -> None:

@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 
 from hits.models import ComputationRun, Project
 from tests.hits import factories
+from tests.hits.api.conftest import logged
 from tests.hits.api.test_errors import refused
 from tests.hits.small_recipe import small_project, small_recipe
 
@@ -50,7 +51,9 @@ def test_what_cannot_be_computed_is_refused_with_every_reason(api: APIClient, pr
 
 def test_a_run_is_stopped(api: APIClient, project: Project) -> None:
     run = factories.computation_run(project, state=ComputationRun.State.RUNNING)
-    assert api.post(f"{RUNS}{run.pk}/stop/").json()["state"] == "stopped"
+    for _ in range(2):
+        assert api.post(f"{RUNS}{run.pk}/stop/").json()["state"] == "stopped"
+    assert logged(project) == ["stopped a computation"]
     other = factories.computation_run(state=ComputationRun.State.RUNNING)
     refused(api.post(f"{RUNS}{other.pk}/stop/"), 404, "not_found")
 

@@ -1,17 +1,23 @@
-"""Every refusal has one shape, and what flow modules raise has a code of its own."""
+"""Every refusal has one shape, and what rules and verbs raise has a code of its own."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
 import pytest
+from django.conf import settings
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from hits import domain, flow, queue, tasks
-from hits.flow.pipeline.serving import TaskRefusedError
+import hits
+from hits import tasks
+from hits.answers.verbs.serving import TaskRefusedError
+from hits.core.errors import Refused
+from hits.core.jobs import queue
+from hits.core.verbs import REGISTRY
 from hits.models import Hit, Stage, WaitingJob
 from hits.refusals import Refusal
 from tests.hits import factories
@@ -105,7 +111,7 @@ def test_a_fault_of_ours_is_written_down_and_says_nothing_of_its_inside(
     def fail(*arguments: Any) -> None:
         raise RuntimeError("secret inside")
 
-    monkeypatch.setattr("hits.flow.pipeline.publishing.pause", fail)
+    monkeypatch.setattr("hits.publishing.verbs.publishing.pause", fail)
     api.raise_request_exception = False
     answer = api.post(STAGE + "pause/")
     refused(answer, 500, "server_error")
@@ -120,21 +126,32 @@ def _below(kind: type[Exception]) -> list[type[Exception]]:
 def test_every_refusal_has_a_code_and_no_two_have_the_same() -> None:
     codes = [kind.__dict__["error_code"] for kind in _below(Refusal) if "error_code" in kind.__dict__]
     assert len(set(codes)) == len(codes) > 50
-    assert [kind for kind in Refusal.__subclasses__() if "error_code" not in kind.__dict__] == []
+    # One kind names its codes where it is raised.
+    assert [kind for kind in Refusal.__subclasses__() if "error_code" not in kind.__dict__] == [Refused]
+    sources = [file.read_text() for file in (settings.ROOT / "hits").rglob("*.py")]
+    named = {code for source in sources for code in re.findall(r"\bRefused\(\s*\"(\w+)\"", source)}
+    assert len(named) > 3 and not named & set(codes)
+
+
+def test_every_code_that_a_declared_verb_names_is_raised_somewhere() -> None:
+    codes = {kind.__dict__["error_code"] for kind in _below(Refusal) if "error_code" in kind.__dict__}
+    sources = "".join(file.read_text() for file in (settings.ROOT / "hits").rglob("*.py"))
+    named = set(re.findall(r"\bRefused\(\s*\"(\w+)\"", sources))
+    assert {code for verb in REGISTRY.values() for code in verb.refuses} - codes - named == set()
 
 
 def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> None:
     raised = {
         value
-        for package in (domain, flow)
-        for found in walk_packages(package.__path__, f"{package.__name__}.")
+        for found in walk_packages(hits.__path__, "hits.")
+        if re.fullmatch(r"hits\.(core|\w+\.(rules|verbs))(\.\w+)*", found.name)
         for module in [import_module(found.name)]
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # A lost lease ends its job, which is tried again. Views of drafts and of replies catch theirs, the settings page
-    # and the verbs of webhooks one each, and the last two do not leave their modules.
+    # A lost lease ends its job, which is tried again. Views of drafts and of replies, the field and the job of webhooks
+    # catch theirs and the settings page one, and the last two do not leave their modules.
     assert {kind.__name__ for kind in unknown} == {
         "DraftsFullError",
         "LeaseLostError",

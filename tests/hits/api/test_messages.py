@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from hits.flow.people import messaging
 from hits.models import InboxEntry, MessageTemplate, Stage, WorkerMessage
+from hits.people.verbs import messaging
 from tests.hits import factories as make
 from tests.hits.api.test_errors import refused
 from tests.hits.flow.conftest import stand_in

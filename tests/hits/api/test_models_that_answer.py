@@ -13,11 +13,10 @@ from rest_framework.test import APIClient
 
 from annotate_client import models
 from hits.api.model_tokens import ModelThrottle
-from hits.api.shapes import models as shapes
-from hits.flow.pipeline import model_answering
-from hits.flow.setup import model_annotators
+from hits.core.models.fields import MICRO
+from hits.model_assist.api import shapes
+from hits.model_assist.verbs import model_annotators, model_answering
 from hits.models import Assignment, Item, Label, LedgerEntry, ModelAnnotator, ModelAnswer, ModelLease, Project, Stage
-from hits.models.fields import MICRO
 from hits.protocols.multiple_choice.protocol import MultipleChoice
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked

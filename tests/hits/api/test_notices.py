@@ -9,8 +9,8 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from hits.domain import notices
 from hits.models import Notice
+from hits.notifications.rules import notices
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from hits.models import Item, ModelAnnotator, Project, Routing, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
-from tests.hits.api.conftest import HOME
+from tests.hits.api.conftest import HOME, logged
 
 STAGE = f"{HOME}stages/ask/"
 
@@ -40,6 +40,7 @@ def test_a_model_is_registered_listed_and_ended(api: APIClient, stage: Stage) ->
     assert client.get("/api/model/").status_code == 401
     again = api.post(f"{HOME}models/{made['id']}/end/")
     assert (again.status_code, again.json()["error"]["code"]) == (409, "model_ended")
+    assert logged(stage.project) == ["registered a model", "ended a model"]
 
 
 def test_items_that_a_model_was_given_too_often_are_given_again(

@@ -7,8 +7,8 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from hits.flow.setup.projects import budget_changes
 from hits.models import Project, Stage
+from hits.projects.verbs.projects import budget_changes
 from hits.recipes import load
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE, signed_in

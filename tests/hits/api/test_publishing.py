@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.domain.marketplace_account import gateway
 from hits.models import Batch, Hit, Item, Stage, StageSummary
+from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE, signed_in
 from tests.hits.api.test_errors import refused

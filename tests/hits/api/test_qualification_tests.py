@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from hits.models import Item, Project, QualificationScore, QualificationTest, Stage
 from tests.hits import factories
-from tests.hits.api.conftest import HOME, STAGE
+from tests.hits.api.conftest import HOME, STAGE, logged
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db
@@ -22,14 +22,21 @@ def post(api: APIClient, address: str, body: Any = None) -> Any:
     return api.post(address, body or {}, format="json")
 
 
-def test_a_draft_is_made_changed_and_removed(api: APIClient, project: Project) -> None:
+def test_a_draft_is_made_changed_required_and_removed(api: APIClient, project: Project, stage: Stage) -> None:
     made = post(api, TESTS, {**NEW, "questions": factories.known_questions()})
     assert made.status_code == 201 and (made.json()["state"], made.json()["pass_mark"]) == ("draft", 80)
     changed = api.patch(ONE, {"pass_mark": 60, "retry_days": 7}, format="json").json()
     assert (changed["pass_mark"], changed["retry_days"], changed["questions"]) == (60, 7, factories.known_questions())
     assert changed["fingerprint"] != made.json()["fingerprint"]
     assert [one["key"] for one in api.get(TESTS).json()["results"]] == ["reading-test"]
+    assert api.put(STAGE + "required-tests/reading-test/").status_code == 200
+    assert api.delete(ONE).json()["error"]["code"] == "test_required"
+    assert api.delete(STAGE + "required-tests/reading-test/").status_code == 200
     assert api.delete(ONE).status_code == 204 and api.get(ONE).status_code == 404
+    assert logged(project) == [
+        "made a qualification test", "changed a qualification test", "required a qualification test",
+        "stopped requiring a qualification test", "removed a qualification test",
+    ]  # fmt: skip
 
 
 def test_every_fault_is_named_and_nothing_is_made(api: APIClient, project: Project) -> None:

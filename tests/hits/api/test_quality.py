@@ -8,12 +8,13 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.domain.marketplace_account import gateway
-from hits.domain.stage_statistics import key_of
-from hits.flow.pipeline import sending
+from hits.judging.rules.stage_statistics import key_of
 from hits.models import ComputationRun, Label, Stage, Worker, WorkerStat
-from hits.quality.intervals import wilson
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import sending
+from hits.stats.intervals import wilson
 from hits.tasks import conclude_stage
+from hits.workers.rules import worker_table
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE
 from tests.hits.api.test_errors import refused
@@ -45,6 +46,32 @@ def test_the_list_gives_accuracy_and_its_interval(api: APIClient, stage: Stage) 
     assert (scored["accuracy"], scored["interval"]) == (0.55, list(wilson(22, 40)))
     assert (scored["earned"], scored["blocked"]) == ("1.60", False)
     assert (unscored["accuracy"], unscored["interval"]) == (None, None)
+
+
+@pytest.mark.on_postgresql
+def test_the_list_has_the_orders_of_the_page_and_ends_with_whom_nothing_is_known_of(
+    api: APIClient, stage: Stage
+) -> None:
+    for right, of, pay in ((1, 4, "0.10"), (0, 0, "0.30"), (3, 4, "0.20"), (1, 4, "0.20")):
+        factories.worker_stat(stage, answers=of, scored=of, correct=right, earned=pay)
+    names = list(stage.worker_stats.order_by("id").values_list("worker__worker_id", flat=True))
+    for sort, expected in {
+        "known": [0, 3, 2, 1],
+        "-known": [2, 3, 0, 1],
+        "-earned": [1, 3, 2, 0],
+        "-id": [3, 2, 1, 0],
+        "worker": sorted(range(4), key=lambda at: names[at]),
+    }.items():
+        address, seen = f"{STAGE}workers/?sort={sort}&limit=1", []
+        while address:
+            page = api.get(address).json()
+            seen += [names.index(row["worker_id"]) for row in page["results"]]
+            address = page["next"]
+        assert seen == expected, sort
+    for name in worker_table.ORDERS:
+        assert len(api.get(f"{STAGE}workers/?sort={name}").json()["results"]) == 4
+    refused(api.get(STAGE + "workers/?sort=luck"), 400, "invalid")
+    refused(api.get(STAGE + "workers/?sort=worker&after=__import__('os')_1"), 400, "invalid")
 
 
 def test_proposals_come_with_their_evidence(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
@@ -139,7 +166,7 @@ def test_the_workers_page_costs_the_same_with_many(
 ) -> None:
     for _ in range(30):
         factories.worker_stat(stage)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         assert len(api.get(STAGE + "workers/").json()["results"]) == 30
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from hits.flow.pipeline import computing
+from hits.judging.verbs import computing
 from hits.models import Stage
 from tests.hits.api.test_errors import refused
 from tests.hits.flow.articles import article_project, generate

@@ -11,8 +11,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from hits.api.views import releases as view
 from hits.models import Item, Project, Release, Stage, StageSummary
+from hits.releases.api import releases as view
 from tests.hits import factories
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused
@@ -134,6 +134,21 @@ def test_baselines_are_refused_where_nothing_is_compared_with(api: APIClient, st
     factories.release(stage.project)
     Project.objects.filter(pk=stage.project_id).update(recipe="form")
     refused(api.post(f"{RELEASES}1/baselines/"), 409, "nothing_to_compare")
+
+
+def test_baselines_draw_by_the_seed_that_is_named_or_the_project_s(
+    api: APIClient, stage: Stage, eager: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hits.releases.verbs.evaluating.refuse_without_key", lambda release: None)
+    seeds: list[int | None] = []
+    monkeypatch.setattr(
+        "hits.releases.verbs.evaluating.baselines", lambda release, user, seed: seeds.append(seed) or []
+    )
+    factories.release(stage.project)
+    for body in ({}, {"seed": 7}):
+        assert api.post(f"{RELEASES}1/baselines/", body, format="json").status_code == 202
+    refused(api.post(f"{RELEASES}1/baselines/", {"seed": -1}, format="json"), 400, "invalid")
+    assert seeds == [None, 7]
 
 
 def test_a_release_without_that_key_says_which_files_it_has(api: APIClient, stage: Stage) -> None:

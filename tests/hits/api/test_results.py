@@ -13,7 +13,7 @@ from pyarrow import parquet
 from rest_framework.test import APIClient
 
 from hits import tasks
-from hits.flow.setup.api_tokens import make_token
+from hits.accounts.verbs.api_tokens import make_token
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 from tests.hits.flow.test_imported_results import csv_of, moods, row

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
-from hits.domain import roles
-from hits.domain.roles import OWNER, RANKS, READER, TABLE, may, route_verb
+from hits.core import roles
+from hits.core.roles import OWNER, RANKS, READER, TABLE, may, route_verb
 from hits.models import Project
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in

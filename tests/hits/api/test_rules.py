@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from hits.flow.pipeline import deciding
+from hits.judging.verbs import deciding
 from hits.models import Item, RuleEdition, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE

@@ -25,10 +25,7 @@ WITHOUT_MONEY = {
     ("stage", "delete"),
     ("annotations", "post"),
     ("article", "put"),
-    ("bonus-files", "post"),
-    ("bonus-quote", "post"),
     ("delete-hits", "post"),
-    ("compensation-quote", "post"),
     ("draw-qualification-test", "post"),
     ("evaluate-release", "post"),
     ("keep-system", "post"),
@@ -38,14 +35,6 @@ WITHOUT_MONEY = {
     ("extend", "post"),
     ("fetch-qualification-test-results", "post"),
     ("grants", "post"),
-    ("pool", "patch"),
-    *(
-        (name, "post")
-        for name in (
-            *("pools", "archive-pool", "take-up-pool", "pool-members", "remove-from-pool", "pool-best"),
-            *("share-pool", "unshare-pool", "pool-links", "revoke-pool-link", "fetch-pool"),
-        )
-    ),
     ("harvest", "post"),
     ("ledger-checks", "post"),
     ("offer-qualification-test", "post"),
@@ -98,10 +87,7 @@ WITHOUT_MONEY = {
     ("media-file", "delete"),
     ("uploads", "post"),
     ("upload-columns", "post"),
-    ("withdraw-compensation", "post"),
     ("withdraw-grant", "post"),
-    *(("webhooks", "post"), ("webhook", "patch"), ("webhook", "delete")),
-    *(("rotate-webhook", "post"), ("test-webhook", "post"), ("send-again", "post")),
     ("withdraw-qualification-test", "post"),
 }
 __all__ = ["world"]  # a fixture

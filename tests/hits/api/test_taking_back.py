@@ -6,12 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from hits.domain.commitments import BalanceTooLowError
-from hits.domain.marketplace_account import gateway
 from hits.models import Assignment, Batch, Stage
+from hits.payments.rules.commitments import BalanceTooLowError
+from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE
 from tests.hits.api.test_errors import refused
@@ -68,20 +67,7 @@ def test_a_balance_that_is_too_low_says_what_is_missing(
     api: APIClient, stage: Stage, market: Any, eager: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.items(stage, 1)
-    monkeypatch.setattr("hits.domain.marketplace_account.balance", lambda: Decimal("0.03"))
+    monkeypatch.setattr("hits.publishing.rules.marketplace_account.balance", lambda: Decimal("0.03"))
     error = refused(confirm(api), 409, "balance_too_low")
     assert error["details"] == {"needed": "0.05", "missing": "0.02"}
     assert "0.02 is missing" in str(BalanceTooLowError(Decimal("0.05"), Decimal("0.03"), Decimal(0)))
-
-
-def test_the_command_takes_back_what_it_is_told_and_nothing_else(
-    api: APIClient, stage: Stage, rejected: list[Assignment], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(CommandError, match="Not rejected in validate: 3NOSUCH"):
-        call_command("take_back", "river", "validate", rejected[0].assignment_id, "3NOSUCH", yes=True)
-    assert _paid(api) == "0.00"
-    call_command("take_back", "river", "validate", rejected[0].assignment_id, yes=True)
-    assert "1 rejection taken back, 0 not confirmed yet." in capsys.readouterr().out
-    assert _paid(api) == "0.05"
-    with pytest.raises(CommandError, match="No HIT of this stage is over"):
-        call_command("delete_hits", "river", "validate", yes=True)

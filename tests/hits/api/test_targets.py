@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from hits.models import Item, ItemChange, Project
 from tests.hits import factories
-from tests.hits.api.conftest import HOME, STAGE
+from tests.hits.api.conftest import HOME, STAGE, logged
 from tests.hits.api.test_errors import refused
 from tests.hits.protocols.phrases import DOCUMENT, NP, VP
 
@@ -38,6 +38,7 @@ def test_a_text_is_read_corrected_and_taken_back(api: APIClient, np: Item, alice
     refused(api.put(f"{ASK}{np.pk}/", fewer, format="json"), 409, "item_changed")
     assert api.post(f"{ASK}{np.pk}/undo/").json() == row
     refused(api.post(f"{ASK}{np.pk}/undo/"), 409, "nothing_to_undo")
+    assert logged(np.stage.project) == ["corrected a text", "took a correction back"]
 
 
 def test_what_cannot_be_asked_about_is_refused_with_its_places(api: APIClient, np: Item) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Stage
 from tests.hits import factories as make
+from tests.hits.api.conftest import logged
 from tests.hits.api.test_errors import refused
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +34,7 @@ def test_they_are_written_listed_and_withdrawn(api: APIClient, stage: Stage) -> 
     assert api.delete(HOME + "terms/").status_code == 204
     assert api.get(HOME + "terms/").json()["results"][0]["ended_at"]
     refused(api.delete(HOME + "terms/"), 409, "no_terms")
+    assert logged(stage.project) == ["changed the terms for workers"] * 2 + ["withdrew the terms for workers"]
 
 
 @pytest.mark.parametrize(

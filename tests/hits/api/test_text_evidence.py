@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from hits.flow.people import comparing_texts
 from hits.models import Project, Stage
+from hits.workers.verbs import comparing_texts
 from tests.hits import factories as make
 from tests.hits.api.conftest import HOME
 from tests.hits.flow.written_answers import crowd, stage_of_stories

@@ -10,9 +10,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from hits.flow.pipeline import importing
-from hits.flow.setup.projects import create_project
+from hits.items.verbs import importing
 from hits.models import Item, Project, Stage, Upload
+from hits.projects.verbs.projects import create_project
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused
 from tests.hits.flow.conftest import example, lines

@@ -12,6 +12,7 @@ from hits.management.commands import demo
 from hits.models import Hit, Project, StageSummary, Upload
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example, lines
+from tests.hits.flow.test_evaluating import of_labels
 
 pytestmark = pytest.mark.django_db
 
@@ -102,3 +103,10 @@ def test_waiting_names_what_is_left_when_nothing_moves(clock: list[float], capsy
     with pytest.raises(CommandError, match="Nothing moved for 600 seconds: Validate: 1 items at workers"):
         call_command("demo", "wait", str(stage.project_id))
     assert Project.objects.count() == 1
+
+
+def test_the_systems_of_the_newest_release_are_printed_as_a_table(capsys: Any) -> None:
+    release = of_labels(20)
+    call_command("demo", "baselines", str(release.project_id))
+    said = capsys.readouterr().out
+    assert said.startswith(f"# Systems on release {release.number}\n") and "Most common label" in said

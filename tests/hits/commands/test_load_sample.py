@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import stat
 import time
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,17 +16,23 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from kombu.exceptions import OperationalError
+from rest_framework.test import APIClient
 
-from hits import queue, sample_crowd, tasks
-from hits.domain import wages
-from hits.domain.eligibility import Cause
-from hits.domain.marketplace_account import gateway
-from hits.domain.summaries import refresh_summary
-from hits.flow.people import blocking
-from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects, release_cards, stage_settings
+from hits import tasks
+from hits.answers.rules.eligibility import Cause
+from hits.core.jobs import queue
+from hits.items.verbs import importing
+from hits.judging.rules.summaries import refresh_summary
 from hits.management.commands import load_sample
-from hits.models import Action, Batch, Document, Hit, Item, Project, Stage, StageSummary, Upload, WaitingJob
+from hits.models import Action, ApiToken, Batch, Document, Hit, Item, Project, Stage, StageSummary, Upload, WaitingJob
+from hits.payments.rules import wages
+from hits.projects.jobs import sample_crowd
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import changing_card
+from hits.stages.verbs import stage_settings
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.mailbox import mail_server
 from tests.hits.market import Marketplace
@@ -38,11 +47,43 @@ def load(*options: str) -> str:
 
 
 @pytest.fixture
-def laptop(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def laptop(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    settings.DATA_DIR = tmp_path
     settings.DEBUG = True
     settings.PUBLIC_URL = "http://localhost:8000"
     monkeypatch.delenv("SAMPLE_LEAD_PASSWORD", raising=False)
     return settings
+
+
+def test_the_command_line_of_this_machine_is_signed_in_as_the_lead_and_nobody_else_reads_how(
+    laptop: Any, market: Marketplace, tmp_path: Path
+) -> None:
+    assert f"The command line signs in as lead by {tmp_path / 'command-line.json'}." in load()
+    file = tmp_path / "command-line.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    kept = json.loads(file.read_text())
+    assert kept["address"] == "http://localhost:8000"
+    answer = APIClient().get("/api/token/", headers={"Authorization": f"Token {kept['token']}"})
+    assert (answer.status_code, answer.data["scope"]) == (200, "pay")
+    load()
+    assert json.loads(file.read_text()) == kept
+
+
+@pytest.mark.parametrize("lost", ["the file", "the token", "the address"])
+def test_a_token_that_no_longer_serves_is_replaced_and_never_added_to(laptop: Any, tmp_path: Path, lost: str) -> None:
+    lead, file = load_sample.lead(), tmp_path / "command-line.json"
+    load_sample.leave_token(lead)
+    before = json.loads(file.read_text())
+    if lost == "the file":
+        file.unlink()
+    elif lost == "the token":
+        ApiToken.objects.all().delete()
+    else:
+        laptop.PUBLIC_URL = "http://localhost:8470"
+    load_sample.leave_token(lead)
+    now = json.loads(file.read_text())
+    assert now["token"] != before["token"] and now["address"] == laptop.PUBLIC_URL
+    assert ApiToken.objects.filter(user=lead).count() == 1
 
 
 def test_it_publishes_a_project_that_its_lead_can_look_at(laptop: Any, market: Marketplace) -> None:
@@ -108,7 +149,7 @@ STEPS = [
     (projects, "create_project"),
     (stage_settings, "change"),
     (blocking, "block_by_itself"),
-    (release_cards, "change_card"),
+    (changing_card, "change_card"),
     (projects, "want_seconds"),
     (importing, "create_upload"),
     (importing, "import_upload"),

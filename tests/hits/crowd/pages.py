@@ -8,12 +8,12 @@ from django.conf import settings
 from django.test import Client
 
 from hits import protocols
+from hits.answers.rules.task_links import task_url
 from hits.crowd import answering
 from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
 from hits.crowd.task_page import read_screen
-from hits.domain.task_links import task_url
 from hits.models import Hit
 
 MOST_SCREENS = 9

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from hits.answers.rules.task_links import task_url
 from hits.crowd.html import parse, read_form
 from hits.crowd.key import AnswerKey
 from hits.crowd.task_page import NotATaskError, Screen, read_screen
-from hits.domain.task_links import task_url
 from hits.models import Hit
 from hits.protocols.clickable_entity.simulated import Cloze, read
 from tests.hits import factories

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from hits.formats import record
+from hits.formats.inputs import record
 from hits.recipes.record.steps import mark
 from tests.hits.crowd.builders import SAMPLES, builder
 

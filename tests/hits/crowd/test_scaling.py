@@ -9,10 +9,10 @@ import pytest
 from hits.crowd.key import Truth
 from hits.crowd.people import gather
 from hits.crowd.scaling import Numbers, numbers_for
-from hits.formats import record
+from hits.formats.inputs import record
 from hits.protocols.clickable_entity.simulated import Choice, choose
-from hits.quality.blocking import Policy, Tally, binomial_p_below, workers_to_block
-from hits.text.passages import mention_groups
+from hits.stats.blocking import Policy, Tally, binomial_p_below, workers_to_block
+from hits.text.language.passages import mention_groups
 from ops.demo_record import ACCURACY, SPAMMERS, WORKERS
 from tests.hits.formats.shared_data import FOLDER, shared_file
 

@@ -14,11 +14,11 @@ from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey, WrongKeyError
 from hits.crowd.people import Person, happens
 from hits.crowd.worker import Tally, Worker
-from hits.flow.pipeline import publishing, sending
 from hits.models import Hit, Stage
 from hits.protocols import simulated
 from hits.protocols.story.protocol import protocol
 from hits.protocols.story.simulated import COPIES
+from hits.publishing.verbs import publishing, sending
 from tests.hits import factories as make
 from tests.hits.crowd.pages import filled_in
 from tests.hits.market import Marketplace
@@ -94,6 +94,7 @@ def worker_at_the_page(transactional_db: None, market: Marketplace, live_server:
     """A simulated worker at a marketplace with one HIT that asks for a story."""
     settings.PUBLIC_URL = live_server.url
     settings.MTURK_SUBMIT_ORIGINS = [market.url]
+    market.end_open_hits()
     stage = make.stage(protocol="story", requirements=[])
     make.item(stage, document=make.document(stage.project, data=DOCUMENT), data={})
     quote = publishing.quote(stage)

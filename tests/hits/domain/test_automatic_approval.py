@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain.automatic_approval import LAST_RESORT, decide, due, for_leads_alone, marketplace_delay
+from hits.answers.rules.automatic_approval import LAST_RESORT, decide, due, for_leads_alone, marketplace_delay
 from hits.models import Assignment, Stage
 from tests.hits import factories as make
 

@@ -4,9 +4,17 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain.books import ENTRY_COLUMNS, differences, entry_lines, figures, held_there, paid_for, still_to_pay
-from hits.domain.ledger import pay_payment, release, settle
 from hits.models import Account, Assignment, Bonus, Compensation, Extension, Hit, LedgerEntry
+from hits.payments.rules.ledger import pay_payment, release, settle
+from hits.payments.rules.ledger_checks import (
+    ENTRY_COLUMNS,
+    differences,
+    entry_lines,
+    figures,
+    held_there,
+    paid_for,
+    still_to_pay,
+)
 from tests.hits import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -53,12 +61,16 @@ def test_reserved_places_agree_from_publishing_to_the_last_answer(hits):
     assert still_to_pay(hits[0].stage.project) == Decimal("0.20")
     assert agree(hits)
     account(hits).post([settle(make.assignment(hits[0]))])
-    make.assignment(hits[0], state=State.SUBMITTED)
+    last = make.assignment(hits[0], state=State.SUBMITTED)
     assert agree(hits)
     close(hits[1], 0)
     Hit.objects.filter(pk=hits[0].pk).update(state=Hit.State.CLOSED)
     assert agree(hits)
     assert figures(hits[0].stage.project)[2][1:] == (Decimal("0.05"), Decimal("0.05"))
+    Assignment.objects.filter(pk=last.pk).update(state=State.APPROVED)
+    account(hits).post([settle(last)])
+    assert agree(hits)
+    assert figures(hits[0].stage.project)[2][1:] == (Decimal(0), Decimal(0))
 
 
 def test_an_approved_answer_without_its_entry_is_named(hits):
@@ -68,7 +80,7 @@ def test_an_approved_answer_without_its_entry_is_named(hits):
         ("answer_not_paid", f"answer {answer.assignment_id}"),
         ("hit_reservation", f"HIT {hits[0].hit_id}"),
     ]
-    assert (found[0].stage, found[0].item) == (hits[0].stage.key, hits[0].item_id)
+    assert (found[0].stage, found[0].item, found[0].passing) == (hits[0].stage.key, hits[0].item_id, False)
 
 
 def test_a_payment_for_an_answer_that_is_not_approved_is_named(hits):
@@ -109,6 +121,30 @@ def test_a_rejection_that_is_being_taken_back_is_reserved_again(hits):
     account(hits).post([release(hits[0], 1, "rejected")])
     assert kinds(hits) == ["hit_reservation"]
     reserve(hits[0].batch, "0.05", hit=hits[0], assignment=answer)
+    assert agree(hits)
+
+
+def test_an_answer_that_was_reserved_again_and_never_paid_is_named(hits):
+    answer = make.assignment(hits[0])
+    account(hits).post([release(hits[0], 1, "rejected")])
+    reserve(hits[0].batch, "0.05", hit=hits[0], assignment=answer)
+    assert "answer_not_paid" in kinds(hits)
+
+
+def test_a_hit_that_the_marketplace_refused_costs_nothing(hits):
+    account(hits).post([release(hits[0], 2, "refused")])
+    Hit.objects.filter(pk=hits[0].pk).update(state=Hit.State.REFUSED)
+    assert still_to_pay(hits[0].stage.project) == Decimal("0.10")
+    assert agree(hits)
+
+
+def test_what_is_set_aside_for_further_answers_is_still_to_pay(hits):
+    stage = hits[0].stage
+    make.stage(stage.project)
+    stage.items.filter(pk=hits[0].item_id).update(further=2, further_cost=Decimal("0.05"))
+    assert kinds(hits) == ["set_aside"]
+    account(hits).post([LedgerEntry(kind=Kind.SET_ASIDE, reserved=Decimal("0.10"), stage=stage)])
+    assert still_to_pay(stage.project) == Decimal("0.30")
     assert agree(hits)
 
 

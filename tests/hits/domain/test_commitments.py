@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models import Assignment, Batch, Bonus, Compensation, Extension, Hit
+from hits.payments.rules.commitments import BalanceTooLowError, planned_cost, short_of_money
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hits.domain.counting import recount
+from hits.judging.rules.counting import recount
 from hits.models import Assignment, Block, Item, Label
 from tests.hits import factories as make
 

@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain import due_hits
-from hits.domain.due_hits import live_stages, mark_due, mark_overdue, mark_unlisted, sweeps_due, unconcluded_stages
-from hits.domain.hit_ending import Patience
+from hits.answers.rules import hits_to_harvest
+from hits.answers.rules.hits_to_harvest import (
+    live_stages,
+    mark_due,
+    mark_overdue,
+    mark_unlisted,
+    sweeps_due,
+    unconcluded_stages,
+)
 from hits.models import Assignment, Hit, Stage
+from hits.publishing.rules.hit_ending import Patience
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +30,7 @@ State = Assignment.State
 def now(monkeypatch: pytest.MonkeyPatch) -> datetime:
     """The moment at which the module is asked."""
     found = timezone.now()
-    monkeypatch.setattr(due_hits.timezone, "now", lambda: found)
+    monkeypatch.setattr(hits_to_harvest.timezone, "now", lambda: found)
     return found
 
 
@@ -124,6 +131,12 @@ def test_the_longest_time_of_a_stage_is_that_of_all_its_hits(now: datetime) -> N
         make.hit(make.item(stage), expires_at=now - 22 * MINUTE, assignment_seconds=seconds)
     assert mark_unlisted(stage, now, PATIENCE) == 0
     assert mark_unlisted(make.stage(), now, PATIENCE) == 0
+
+
+def test_the_time_of_a_hit_that_is_still_open_does_not_count(now: datetime) -> None:
+    hit = make.hit(expires_at=now - 22 * MINUTE, assignment_seconds=600)
+    make.hit(make.item(hit.stage), expires_at=now + MINUTE, assignment_seconds=86_400)
+    assert mark_unlisted(hit.stage, now, PATIENCE) == 1
 
 
 # Lists

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain.eligibility import Cause, Claim, Hold, Ineligible, held, judge
-from hits.models import Assignment, Block, Grant, Hit, Stage
+from hits.answers.rules.eligibility import Cause, Claim, Hold, Ineligible, held, judge, recheck
+from hits.models import Assignment, Block, Grant, Hit, Item, Stage
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +105,21 @@ def test_who_wrote_an_item_is_kept_from_it_where_the_stage_excludes_their_stage(
         assert against(stage, worker, make.hit(made)) == expected
 
 
+def test_where_an_item_may_be_made_of_several_stages_any_answer_of_the_others_about_its_document_counts() -> None:
+    """It names the item of one of them as its parent."""
+    first = make.stage()
+    second = make.stage(first.project)
+    document = make.document(first.project)
+    source, sibling, other = (make.item(each, document=document) for each in (first, first, second))
+    stage = make.stage(first.project, not_workers_of=[first.key, second.key])
+    made = make.hit(make.item(stage, parent=source, document=document))
+    beside, elsewhere = make.worker(), make.worker()
+    answer = make.assignment(make.hit(other), beside, submitted_at=NOON)
+    make.assignment(make.hit(sibling), elsewhere, submitted_at=NOON)
+    assert against(stage, beside, made) == Ineligible(Cause.ANSWERED, answer.assignment_id)
+    assert against(stage, elsewhere, made) is None
+
+
 # Qualifications
 
 
@@ -117,6 +132,7 @@ def test_a_qualification_that_is_asked_for_must_be_held() -> None:
     assert against(stage, worker) == Ineligible(Cause.LACKING, "a-reader")
     make.grant(stage.project, worker, key="an-other")
     make.grant(make.project(), worker, key="a-reader")
+    make.qualification_test(make.project(), key="a-reader")
     assert against(stage, worker) == Ineligible(Cause.LACKING, "a-reader")
     make.grant(stage.project, worker, key="a-reader")
     assert against(stage, worker) is None and against(stage, make.worker()) is not None
@@ -150,6 +166,30 @@ def test_who_answered_in_a_stage_that_gives_the_qualification_has_done_the_other
         Assignment.objects.filter(pk=row.pk).update(**columns)
         found = against(stage, worker)
         assert (found and found.cause) == cause
+    make.grant(stage.project, worker, key="a-reader")
+    assert against(stage, worker) == Ineligible(Cause.OTHER_PART, "a-reader"), "that it was given as well says less"
+
+
+def test_an_answer_that_is_held_for_its_worker_leaves_the_other_part_free() -> None:
+    worker = make.worker()
+    giving = make.stage(
+        grants="a-reader",
+        settings={"min_seconds": 0},
+        requirements=[{"qualification": "a-writer", "comparator": "Exists"}],
+    )
+    other = make.stage(
+        giving.project,
+        settings={"min_seconds": 0},
+        requirements=[{"qualification": "a-reader", "comparator": "DoesNotExist"}],
+    )
+    first, second = (
+        make.assignment(make.hit(make.item(stage)), worker, submitted_at=at, accepted_at=at - MINUTE)
+        for stage, at in ((giving, NOON), (other, NOON + HOUR))
+    )
+    found = held([first, second])
+    assert (found[first.pk].causes, found[second.pk].causes) == ((Cause.LACKING,), ())
+    first.admitted = True
+    assert held([first, second])[second.pk].causes == (Cause.OTHER_PART,)
 
 
 # Times
@@ -201,3 +241,12 @@ def test_an_answer_that_is_held_leaves_a_later_one_to_the_same_item_held_too() -
     found = held([second, first])
     assert found[first.pk].causes == () and found[second.pk].causes == (Cause.ANSWERED,)
     assert f"before ({first.assignment_id})" in found[second.pk].held
+
+
+def test_the_item_is_decided_again_also_where_the_answer_that_is_held_anew_had_no_label() -> None:
+    hit = make.hit(make.item(make.stage(settings={"min_seconds": 30})))
+    row = make.assignment(hit, accepted_at=NOON, submitted_at=NOON + SECOND)
+    Item.objects.update(stale=False)
+    assert recheck([row.pk]) == 1 and recheck([row.pk]) == 0
+    row.refresh_from_db()
+    assert row.held and Item.objects.get(pk=hit.item_id).stale

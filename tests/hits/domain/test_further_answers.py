@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hits.domain import further_answers
-from hits.domain.further_answers import UnknownUnitError, expected, is_measured, saving, unknown_units
+from hits.judging.rules import required_answers
+from hits.judging.rules.required_answers import UnknownUnitError, expected, is_measured, saving, unknown_units
 from hits.models import Stage
 from tests.hits import factories as make
 
@@ -53,12 +53,12 @@ def test_what_was_saved_is_told_from_the_first_decided_item_on():
 )
 def test_a_condition_may_name_what_the_task_asks_and_whether_it_is_right(enough, unknown):
     stage = growing(enough=enough)
-    assert further_answers.units_asked(stage) == ["entity"]
+    assert required_answers.units_asked(stage) == ["entity"]
     assert unknown_units(stage) == unknown
     if not unknown:
-        return further_answers.refuse(stage)
+        return required_answers.refuse(stage)
     with pytest.raises(UnknownUnitError) as refused:
-        further_answers.refuse(stage)
+        required_answers.refuse(stage)
     assert f"names {unknown[0]!r}, which the task does not ask. It asks: entity." in str(refused.value)
 
 

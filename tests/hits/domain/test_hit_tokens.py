@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hits.domain import hit_tokens
-from hits.domain.asked_items import asked_items
+from hits.publishing.rules import hit_tokens
+from hits.publishing.rules.asked_items import asked_items
 from tests.hits import factories as make
 
 MARK = hit_tokens.mark("validate", "one")

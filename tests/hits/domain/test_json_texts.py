@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.domain.json_texts import decoded, text_of
+from hits.core.reading import decoded, text_of
 from hits.models import Item
 from tests.hits import factories as make
 

@@ -6,9 +6,11 @@ import pytest
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from hits.domain import item_lists, keyset, stage_statistics
-from hits.domain.item_lists import ItemFilter
-from hits.domain.keyset import Order, Page, Search
+from hits.core import keyset
+from hits.core.keyset import Order, Page, Search
+from hits.items.rules import item_lists
+from hits.items.rules.item_lists import ItemFilter
+from hits.judging.rules import stage_statistics
 from hits.models import Item, Stage
 from tests.hits import factories as make
 

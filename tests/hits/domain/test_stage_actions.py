@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.stage_actions import NoEffectError, offered
-from hits.flow.pipeline import publishing
 from hits.models import Batch, Hit, Item, Stage
+from hits.publishing.rules.stage_actions import NoEffectError, offered
+from hits.publishing.verbs import publishing
 from tests.hits import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]

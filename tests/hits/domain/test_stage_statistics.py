@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from hits.domain import crowd_answers, stage_statistics
-from hits.domain.summaries import refresh_worker_stats
-from hits.domain.worker_table import COLUMNS, all_rows
-from hits.flow.pipeline import computing
+from hits.judging.rules import crowd_answers, stage_statistics
+from hits.judging.rules.summaries import refresh_worker_stats
+from hits.judging.verbs import computing
 from hits.models import ComputationResult, ComputationRun, Item, Label, Stage, Worker, WorkerStat
-from hits.quality.aggregation.dawid_skene import dawid_skene
-from hits.quality.aggregation.mace import mace
-from hits.quality.answers import Answers
+from hits.stats.aggregation.dawid_skene import dawid_skene
+from hits.stats.aggregation.mace import mace
+from hits.stats.answers import Answers
+from hits.workers.rules.worker_table import COLUMNS, all_rows
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain import wages
 from hits.models import StageSummary
-from hits.models.projects import Stage
+from hits.payments.rules import wages
+from hits.stages.models import Stage
 from tests.hits import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]

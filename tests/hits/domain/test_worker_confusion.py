@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain import worker_confusion
 from hits.models import Stage, Worker
+from hits.workers.rules import worker_confusion
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -64,7 +62,7 @@ def test_texts_and_numbers_have_no_table() -> None:
     assert worker_confusion.of_worker(stage, worker("ann")) == []
 
 
-def test_page_route_and_command_show_it(stage: Stage, client: Client, capsys: Any) -> None:
+def test_page_and_route_show_it(stage: Stage, client: Client) -> None:
     lead = make.user("lead")
     make.member(stage.project, lead)
     for name in ("ann", "ben"):
@@ -72,8 +70,6 @@ def test_page_route_and_command_show_it(stage: Stage, client: Client, capsys: An
     client.force_login(lead)
     page = reverse("worker", args=[stage.project.slug, "AANN"])
     assert b"beside the values of all" not in client.get(page).content
-    with pytest.raises(CommandError, match="There are no values yet"):
-        call_command("workers", stage.project.slug, stage.key, confusion="AANN")
     computed(stage)
     assert "3 of 4 the same" in " ".join(client.get(page).content.decode().split())
     route = reverse("api:worker-confusion", args=[stage.project.slug, stage.key])
@@ -81,7 +77,3 @@ def test_page_route_and_command_show_it(stage: Stage, client: Client, capsys: An
     assert (unit.pop("unit"), unit.pop("labels"), unit.pop("table")) == ("choice", ["no", "yes"], [[1, 0], [1, 2]])
     assert unit == {"same": 3, "items": 4, "left_out": 0, "texts": {}}
     assert client.get(route, {"worker_id": "ANOBODY"}).status_code == 404
-    call_command("workers", stage.project.slug, stage.key, confusion="AANN")
-    assert "choice: 3 of 4 the same" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="Nobody of this stage"):
-        call_command("workers", stage.project.slug, stage.key, confusion="ANOBODY")

@@ -1,6 +1,6 @@
 """A seeded crowd that follows a model's suggestions in a share of its doubts: what the report of the stage finds.
 
-All steps are the real flow modules on a real database; the marketplace is one in memory. Each worker reads the
+All steps are the real verbs on a real database; the marketplace is one in memory. Each worker reads the
 suggestion from the page that is served to them.
 """
 
@@ -16,11 +16,15 @@ from typing import Any
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain.anchoring import Report, report
-from hits.domain.task_pages import page_of
-from hits.flow.pipeline import harvesting, importing, publishing, scoring
-from hits.flow.setup import projects, setting_up, stage_settings
+from hits.answers.rules.task_pages import page_of
+from hits.answers.verbs import harvesting
+from hits.items.verbs import importing
+from hits.judging.verbs import scoring
+from hits.model_assist.rules.anchoring import Report, report
 from hits.models import Hit, Stage
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
+from hits.stages.verbs import stage_settings, task_settings
 from tests.hits.flow.stand_in import StandIn
 
 CHOICES = ["north", "east", "south", "west"]
@@ -85,7 +89,7 @@ def _stage(setup: Setup, lead: Any, draw: random.Random) -> Stage:
         f"Wind {setup.follows} {setup.seed}", "choice", Decimal(10_000), "lab@example.org", lead, seed=setup.seed
     )
     stage = project.stages.get()
-    setting_up.change_task(stage, TASK, None)
+    task_settings.change_task(stage, TASK, None)
     terms = {"requirements": [], "quality": {}, "answers": setup.answers, "suggestions": "half"}
     stage_settings.change(stage, terms, None, confirmed={"answers": setup.answers})
     upload = importing.create_upload(project, "wind.csv", _file(setup.items, draw), "public", None)

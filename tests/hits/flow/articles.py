@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hits.flow.pipeline import importing
-from hits.flow.setup import projects
+from hits.items.verbs import importing
 from hits.models import Project, Stage, Upload
+from hits.projects.verbs import projects
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "articles"
 

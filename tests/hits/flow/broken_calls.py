@@ -1,4 +1,4 @@
-"""Between the flow modules and the marketplace: a process that dies at a call, a lost reply, silence, a late read.
+"""Between the verbs and the marketplace: a process that dies at a call, a lost reply, silence, a late read.
 
 For the gateway of the real marketplace and for the stand-in alike.
 """

@@ -1,4 +1,4 @@
-"""A project of the recipe `record` and the moves of a lead and of workers, all through the real flow modules."""
+"""A project of the recipe `record` and the moves of a lead and of workers, all through the real verbs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 
-from hits.domain import marketplace_account
-from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects
+from hits.items.verbs import importing
 from hits.models import Batch, Hit, Item, Project, Stage, Upload
+from hits.projects.verbs import projects
+from hits.publishing.rules import marketplace_account
+from hits.publishing.verbs import publishing, sending
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace
 
@@ -97,7 +98,7 @@ def publish() -> Callable[..., Batch]:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    """The flow modules call a marketplace in memory."""
+    """The verbs call a marketplace in memory."""
     made = StandIn()
     monkeypatch.setattr(marketplace_account, "Gateway", lambda *_, **__: made)
     marketplace_account.gateway.cache_clear()

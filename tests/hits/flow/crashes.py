@@ -15,7 +15,7 @@ MOMENTS = ["before the call", "after the call", "reply lost"]
 
 
 class Killed(BaseException):
-    """No flow module catches it, as none can catch SIGKILL."""
+    """No verb catches it, as none can catch SIGKILL."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def crash(method: str, moment: str) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def interrupted(method: str, moment: str, work: Callable[[], Any]) -> None:
-    """Run the flow module until the crash."""
+    """Run the verb until the crash."""
     with crash(method, moment):
         try:
             work()

@@ -1,6 +1,6 @@
 """A seeded crowd of which some answer badly: who is blocked, after how many answers and at what cost.
 
-All steps are the real flow modules on a real database; the marketplace is one in memory.
+All steps are the real verbs on a real database; the marketplace is one in memory.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow.people import blocking, comparing
-from hits.flow.pipeline import importing, publishing
-from hits.flow.setup import projects, setting_up, stage_settings
+from hits.items.verbs import importing
 from hits.models import Assignment, Block, Hit, Item, Label, Stage, WorkerStat
-from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Policy, Tally, binomial_p_below, crowd_average
-from hits.quality.majority import majority_of
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
+from hits.stages.verbs import stage_settings, task_settings
+from hits.stats.blocking import AGREEMENT, KNOWN_ANSWERS, Policy, Tally, binomial_p_below, crowd_average
+from hits.stats.majority import majority_of
+from hits.workers.verbs import blocking, comparing
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import VerbRefusedError
 
@@ -97,7 +99,7 @@ def simulate(market: StandIn, setup: Setup, lead: Any, items: int, seed: int = 7
 def _stage(setup: Setup, lead: Any, items: int, draw: random.Random) -> Stage:
     project = projects.create_project(f"Wind {setup.title}", "choice", Decimal(1000), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
-    setting_up.change_task(stage, TASK, None)
+    task_settings.change_task(stage, TASK, None)
     stage_settings.change(stage, {"gold_share": setup.gold_share, "requirements": [], "quality": setup.policy}, None)
     if setup.policy:
         blocking.block_by_itself(stage, True, None)

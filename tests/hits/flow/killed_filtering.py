@@ -25,7 +25,7 @@ linear.HASHED = linear.WORDS_HASHED = 2**12
 
 def begin() -> None:
     tables()
-    from hits.flow.pipeline import computing
+    from hits.judging.verbs import computing
 
     project = project_of(((f"a{number}", article(number)) for number in range(ARTICLES)), "river")
     computing.run(computing.start(project, "filter", {}, None).pk)
@@ -49,7 +49,7 @@ def resume() -> None:
     import django
 
     django.setup()
-    from hits.flow.pipeline import computing
+    from hits.judging.verbs import computing
     from hits.models import ComputationRun
 
     (pk,) = computing.unfinished()

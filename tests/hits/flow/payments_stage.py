@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from hits.domain.marketplace_account import gateway
 from hits.models import Assignment, Project
 from hits.mturk.gateway import HitTypeSpec
 from hits.mturk.question import one_choice_form
+from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 

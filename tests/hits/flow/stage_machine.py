@@ -21,25 +21,11 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from hits.domain.automatic_approval import PASSED
-from hits.domain.books import held_there
-from hits.domain.marketplace_account import gateway
-from hits.domain.new_items import make_items
-from hits.domain.stage_actions import NoEffectError
-from hits.flow.payments import auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import (
-    closing,
-    computing,
-    deciding,
-    harvesting,
-    importing,
-    publishing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.setup import projects
+from hits.answers.rules.automatic_approval import PASSED
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.rules.new_items import make_items
+from hits.items.verbs import importing
+from hits.judging.verbs import computing, deciding, scoring
 from hits.models import (
     Account,
     Assignment,
@@ -57,8 +43,15 @@ from hits.models import (
 )
 from hits.mturk.errors import UnreachableError
 from hits.mturk.fees import bonus_fee
-from hits.quality.blocking import Evidence
+from hits.payments.rules.ledger_checks import held_there
+from hits.payments.verbs import bonuses, checking_ledger, compensating, ordering_bonuses
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.rules.stage_actions import NoEffectError
+from hits.publishing.verbs import closing, publishing, sending, topping_up
 from hits.recipes.source import NextItem
+from hits.stats.blocking import Evidence
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.broken_calls import TROUBLES, BrokenCalls
 from tests.hits.flow.conftest import example, fields_of, lines
@@ -283,9 +276,9 @@ class StageMachine(RuleBasedStateMachine):
         amount = Decimal(cents).scaleb(-2)
         total = amount + bonus_fee(amount)
         for row in self._one(self._decided(), which):
-            new = [ordering.NewBonus(row, amount, f"Bonus {next(self.numbers)}")]
+            new = [ordering_bonuses.NewBonus(row, amount, f"Bonus {next(self.numbers)}")]
             with self._within_budget(total):
-                ordering.order(self.project, new, total, f"bonus-{next(self.numbers)}", None)
+                ordering_bonuses.order(self.project, new, total, f"bonus-{next(self.numbers)}", None)
             self._carry_out("bonus", lambda: bonuses.send(self.project), sent, trouble)
 
     @move(1, which=pick, cents=st.integers(1, 30), sent=st.booleans(), trouble=trouble)
@@ -294,7 +287,7 @@ class StageMachine(RuleBasedStateMachine):
         total = amount + bonus_fee(amount)
         with self._within_budget(total, compensating.AlreadyOfferedError):
             page = f"compensation-{next(self.numbers)}"
-            compensating.order(self.project, worker, f"{amount}", "The page broke.", total, page, None)
+            compensating.order(self.project, worker, amount, "The page broke.", total, page, None)
         self._carry_out("compensation", lambda: compensating.finish(self.project), sent, trouble)
 
     @move(3, which=pick, taken=st.booleans())
@@ -497,7 +490,7 @@ class StageMachine(RuleBasedStateMachine):
         assert [(batch.kind, batch.state, batch.message) for batch in left] == []
         assert not self._answers().exclude(decision="").exists()
         assert not Item.objects.filter(stage__project=self.project, stale=True).exists()
-        check = auditing.check(self.project, None, deep=True)
+        check = checking_ledger.check(self.project, None, deep=True)
         assert (check.state, check.faults) == ("done", [])
         there = gateway().balance()
         # The marketplace knows one account for the projects of all examples.

@@ -151,7 +151,7 @@ class StandIn:
         self._tokens.clear()
 
     def open(self, hit: Hit) -> None:
-        """Have a HIT here of a row that no flow module published."""
+        """Have a HIT here of a row that no verb published."""
         found = _Hit(
             hit_id=hit.hit_id or "",
             token=hit.token,
@@ -163,7 +163,7 @@ class StandIn:
         )
         self._hits[found.hit_id] = found
 
-    # What flow modules call
+    # What verbs call
 
     def run(self, work: Callable[[Any], Any], rows: Sequence[Any], **_: Any) -> list[tuple[Any, Any]]:
         return [(row, self._outcome(work, row)) for row in rows]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hits import tasks
-from hits.domain import stage_statistics
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules import stage_statistics
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import ComputationRun, Label, Stage
 from tests.hits import factories as make
 from tests.hits.said import say

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from hits.domain import anchoring
+from hits.model_assist.rules import anchoring
 from hits.models import Stage, SuggestedAnswer
 from tests.hits.flow.anchored_crowd import RIGHT, Outcome, Setup, simulate, table
 from tests.hits.flow.stand_in import StandIn

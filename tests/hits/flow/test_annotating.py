@@ -6,14 +6,14 @@ import json
 import pytest
 from django.utils import timezone
 
-from hits.domain.recipe_rows import Rows
-from hits.flow.data import annotating
-from hits.flow.pipeline import computing, drawing
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
+from hits.items.verbs import annotating, sampling
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.verbs import computing
 from hits.models import ChangeSet, ComputationResult, ComputationRun, Document, Item, Upload
 from hits.protocols.base import AnswerRefusedError
 from hits.recipes.record.steps import told_of_draw
-from hits.text.passage_queries import figures, queries
+from hits.text.questions.passage_queries import figures, queries
 from tests.hits import factories
 from tests.hits.flow.articles import archive, article_project, bring, generate
 
@@ -161,7 +161,7 @@ def test_who_looked_at_an_older_text_changes_nothing(item, ada):
 
 
 def test_what_was_sent_can_no_longer_change(project, stage, item, ada):
-    drawing.draw(project.stages.get(key="validate"), 1)
+    sampling.draw(project.stages.get(key="validate"), 1)
     sent = annotating.sent(stage.items.all()).get()
     sent.stage = stage
     with pytest.raises(annotating.SentError, match="went on to the next stage"):
@@ -308,8 +308,8 @@ def test_every_query_is_drawn_where_no_reader_filtered_them(project, stage):
     validate = project.stages.get(key="validate")
     told = told_of_draw("validate", Rows(project))
     assert (told["articles"], told["queries"], told["readers"], told["folds"]) == (2, 11, [], [])
-    assert drawing.quote(validate).there == 11
-    assert drawing.draw(validate, 100) == 11
+    assert sampling.quote(validate).there == 11
+    assert sampling.draw(validate, 100) == 11
     drawn = validate.items.select_related("document", "parent").order_by("id").first()
     assert drawn.parent.stage == stage and drawn.key.startswith(f"{drawn.parent.key}/s")
     text = drawn.document.data["text"]
@@ -320,7 +320,7 @@ def test_every_query_is_drawn_where_no_reader_filtered_them(project, stage):
         f"{drawn.parent.key}/passage",
         drawn.parent.document.purpose,
     )
-    assert drawing.draw(validate, 100) == 0
+    assert sampling.draw(validate, 100) == 0
 
 
 def test_what_a_reader_answered_is_left_out(project, stage):
@@ -333,21 +333,21 @@ def test_what_a_reader_answered_is_left_out(project, stage):
     assert sum(fold["queries"] for fold in told["folds"]) == 11
     assert sum(fold["answered"] for fold in told["folds"]) == count
     assert any(one["answered"] for one in told["examples"]) and not all(one["answered"] for one in told["examples"])
-    assert drawing.draw(validate, 100) == 11 - count
+    assert sampling.draw(validate, 100) == 11 - count
 
 
 def test_what_a_run_said_of_an_article_that_was_changed_since_no_longer_counts(project, stage, item, ada):
     filtered(project, stage, {one for row in stage.items.all() for one in ids(row)})
-    with pytest.raises(drawing.DrawRefusedError):
-        drawing.quote(project.stages.get(key="validate"))
+    with pytest.raises(sampling.DrawRefusedError):
+        sampling.quote(project.stages.get(key="validate"))
     annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
     told = told_of_draw("validate", Rows(project))
     assert told["unfiltered"] == len(ids(item))
-    assert drawing.draw(project.stages.get(key="validate"), 100) == len(ids(item))
+    assert sampling.draw(project.stages.get(key="validate"), 100) == len(ids(item))
 
 
 def test_drawn_queries_wait_for_a_lead(project):
     validate = project.stages.get(key="validate")
-    drawing.draw(validate, 3)
+    sampling.draw(validate, 3)
     assert not validate.auto_publish
     assert validate.items.filter(state=Item.State.NEW).count() == 3

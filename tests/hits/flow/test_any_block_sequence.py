@@ -17,17 +17,18 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hits.domain import eligibility
-from hits.domain.counting import recount
-from hits.domain.summaries import refresh_worker_stats
-from hits.flow.people import blocking, messaging
+from hits.answers.rules import eligibility
+from hits.judging.rules.counting import recount
+from hits.judging.rules.summaries import refresh_worker_stats
 from hits.models import Assignment, Block, Label, Stage, Worker
 from hits.mturk.errors import UnreachableError
+from hits.people.verbs import messaging
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 
 # The rules are the same on any database; how it keeps them is seen in a few. HYPOTHESIS_PROFILE=thorough tries more.
-EXAMPLES = settings().max_examples // (10 if connection.vendor == "postgresql" else 2)
+EXAMPLES = settings().max_examples // (10 if connection.vendor == "postgresql" else 4)
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 
 

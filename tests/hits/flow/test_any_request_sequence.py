@@ -16,13 +16,13 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hits import tasks
-from hits.domain import books, ledger
-from hits.domain.budget_requests import AboveLimitError
-from hits.flow.payments import asking
-from hits.flow.pipeline import publishing
-from hits.flow.setup import projects
 from hits.models import Account, BudgetExceededError, BudgetRequest, Hit, Item, Project, Stage
+from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.rules import ledger, ledger_checks
+from hits.payments.rules.budget_requests import AboveLimitError
+from hits.payments.verbs import requesting_budget
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
 from hits.refusals import Refusal
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
@@ -49,14 +49,14 @@ class Case:
         return Account.objects.get(project=self.project)
 
     def allow(self, number: int) -> None:
-        asking.allow(self.project, self.manager, number * PRICE, self.owner)
+        requesting_budget.allow(self.project, self.manager, number * PRICE, self.owner)
         self.bound = max(self.bound, number * PRICE)
 
     def budget(self, number: int) -> None:
         try:
             projects.change_budget(self.project, number * PRICE, self.manager, confirmed=number * PRICE)
         except AboveLimitError:
-            asking.ask_for_budget(self.project, self.manager, number * PRICE)
+            requesting_budget.ask_for_budget(self.project, self.manager, number * PRICE)
         except BudgetExceededError:
             # Lower than what is reserved and paid.
             assert number * PRICE < self.account.reserved + self.account.paid
@@ -72,7 +72,7 @@ class Case:
             publishing.publish(self.stage, items, items * PRICE, confirmation, self.manager)
         except BudgetExceededError:
             assert items * PRICE > left
-            asking.ask_for_batch(self.stage, self.manager, items, items * PRICE, confirmation)
+            requesting_budget.ask_for_batch(self.stage, self.manager, items, items * PRICE, confirmation)
         else:
             assert items * PRICE <= left
 
@@ -83,14 +83,14 @@ class Case:
         self.account.refresh_from_db()
         before = self.account
         with suppress(publishing.QuoteChangedError, publishing.NothingToPublishError):
-            tasks.approve_request(row, self.owner)
+            approve_request(row, self.owner)
             needed = row.budget if row.stage is None else before.reserved + before.paid + row.total
             assert self.account.budget == max(before.budget, needed)
             self.bound = max(self.bound, needed)
 
     def decline(self, number: int) -> None:
         if row := self._asked(number):
-            asking.decline(row, self.owner, "Not this month.")
+            requesting_budget.decline(row, self.owner, "Not this month.")
 
     def close(self, number: int) -> None:
         """HITs end of which nobody answered some, and others are paid."""
@@ -136,12 +136,12 @@ def test_a_request_is_decided_once(stand_in: StandIn) -> None:
     case.publish(4)
     row = BudgetRequest.objects.select_related("stage", "project").get()
     assert (row.budget, row.items, case.account.budget) == (Decimal("0.20"), 4, Decimal("0.10"))
-    batch = tasks.approve_request(row, case.owner)
-    assert batch is not None and tasks.approve_request(row, case.owner) == batch
+    batch = approve_request(row, case.owner)
+    assert batch is not None and approve_request(row, case.owner) == batch
     with pytest.raises(Refusal, match="was approved already"):
-        asking.decline(row, case.owner, "No.")
+        requesting_budget.decline(row, case.owner, "No.")
     assert case.account.budget == case.account.reserved == Decimal("0.20")
-    assert list(books.differences(case.project)) == []
+    assert list(ledger_checks.differences(case.project)) == []
 
 
 def test_a_price_that_is_another_now_leaves_the_request_waiting(stand_in: StandIn) -> None:
@@ -150,18 +150,21 @@ def test_a_price_that_is_another_now_leaves_the_request_waiting(stand_in: StandI
     Item.objects.filter(pk__in=list(case.stage.items.values_list("pk", flat=True)[:3])).update(state=Item.State.DROPPED)
     row = BudgetRequest.objects.select_related("stage", "project").get()
     with pytest.raises(publishing.QuoteChangedError):
-        tasks.approve_request(row, case.owner)
+        approve_request(row, case.owner)
     row.refresh_from_db()
     assert row.waits and case.account.budget == Decimal("0.10")
 
 
 def test_somebody_who_is_no_owner_any_more_decides_nothing(stand_in: StandIn) -> None:
     case = Case()
-    row = asking.ask_for_budget(case.project, case.manager, Decimal(50))
-    for decide in (lambda: asking.approve(row, case.manager), lambda: asking.decline(row, case.manager, "No.")):
+    row = requesting_budget.ask_for_budget(case.project, case.manager, Decimal(50))
+    for decide in (
+        lambda: requesting_budget.approve(row, case.manager),
+        lambda: requesting_budget.decline(row, case.manager, "No."),
+    ):
         with pytest.raises(Refusal, match="takes the role owner"):
             decide()
-    with pytest.raises(asking.ReasonMissingError):
-        asking.decline(row, case.owner, "  ")
-    with pytest.raises(asking.NotYoursError):
-        asking.withdraw(row, case.owner)
+    with pytest.raises(requesting_budget.ReasonMissingError):
+        requesting_budget.decline(row, case.owner, "  ")
+    with pytest.raises(requesting_budget.NotYoursError):
+        requesting_budget.withdraw(row, case.owner)

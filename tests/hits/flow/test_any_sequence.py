@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from hits.domain import stage_statistics
-from hits.flow.people import blocking
+from hits.judging.rules import stage_statistics
 from hits.mturk.gateway import Gateway
+from hits.workers.verbs import blocking
 from tests.hits.flow.broken_calls import BrokenCalls
 from tests.hits.flow.stage_machine import StageMachine, anybody
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace
 
-# The rules are the same on any database; how it keeps them is seen in a few.
-EXAMPLES = 3 if connection.vendor == "postgresql" else 15
+# The rules are the same on any database; how it keeps them is seen in a few. Elsewhere so many times four orders as it
+# takes to see every move.
+FEWEST, MOST = (1, 1) if connection.vendor == "postgresql" else (3, 12)
 MOVES = {
     "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block",
     "undo", "expire", "extend", "pause", "resume", "delete", "bonus", "compensation", "take a compensation up",
@@ -77,10 +78,14 @@ def run(machine: type[StageMachine], examples: int, steps: int) -> None:
 @pytest.mark.on_postgresql
 @pytest.mark.django_db
 def test_any_sequence_leaves_money_labels_and_verdicts_right(in_memory: type[StageMachine]) -> None:
-    run(in_memory, EXAMPLES, steps=60)
-    # A broken one names what broke it as well.
-    seen = {what.partition(",")[0] for what in in_memory.seen}
-    assert connection.vendor == "postgresql" or seen >= MOVES, MOVES - seen
+    left: set[str] = set()
+    for number in range(MOST):
+        run(seed(number)(in_memory), 1 if connection.vendor == "postgresql" else 4, steps=60)
+        # A broken one names what broke it as well.
+        left = MOVES - {what.partition(",")[0] for what in in_memory.seen}
+        if number + 1 >= FEWEST and not left:
+            break
+    assert connection.vendor == "postgresql" or not left
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits import due_notices, needs
-from hits.domain.automatic_approval import LAST_RESORT
-from hits.flow.people import reviewing
-from hits.flow.pipeline import deciding, harvesting, scoring
-from hits.flow.setup import projects
+from hits.answers.rules.automatic_approval import LAST_RESORT
+from hits.answers.verbs import harvesting, reviewing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Project, Stage
 from hits.mturk.gateway import Gateway
+from hits.notifications.jobs import needs, pending_notices
+from hits.projects.verbs import projects
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 from tests.hits.flow.test_straight_to_the_marketplace import second_pass  # noqa: F401
@@ -113,7 +113,7 @@ def test_beyond_its_limit_a_worker_waits_for_the_lead_who_is_told(
     for hit in stage.hits.all():
         market.answer(worker, hit.hit_id, **EMPTY)
     go_on(stage)
-    told = [due.words for due in due_notices.of_projects([_loaded(project)]) if "unchecked" in due.key]
+    told = [due.words for due in pending_notices.of_projects([_loaded(project)]) if "unchecked" in due.key]
     assert told and told[0].startswith("1 answer waits for your decision")
     let_the_time_of_leads_pass(stage)
     assert sorted(stage.assignments.values_list("state", flat=True)) == ["Approved", "Approved", "Submitted"]

@@ -10,12 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from hits.domain import hit_plans
-from hits.domain.archived import ArchivedError, UnfinishedError, unfinished
-from hits.flow.payments import compensating, ordering
-from hits.flow.people import reviewing
-from hits.flow.pipeline import publishing, topping_up
-from hits.flow.setup import archiving, invitations
+from hits.answers.verbs import reviewing
 from hits.models import (
     Assignment,
     Batch,
@@ -30,7 +25,12 @@ from hits.models import (
     Project,
     Upload,
 )
+from hits.projects.rules.archived import ArchivedError, UnfinishedError, unfinished
+from hits.projects.verbs import archiving, invitations
+from hits.publishing.rules import hit_plans
+from hits.publishing.verbs import publishing, topping_up
 from tests.hits import factories as make
+from tests.hits.doing import do
 from tests.hits.flow.test_two_leads import TwoLeads, database_with_connections, leads
 
 __all__ = ["database_with_connections", "leads"]
@@ -98,11 +98,11 @@ def test_a_payment_that_was_begun_before_is_refused_when_it_is_ordered(market: A
     project = make.project()
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     with pytest.raises(ArchivedError):
-        compensating.order(project, market.sign_up_worker(), "1.00", "It broke.", Decimal("1.20"), "page 1", None)
+        asked = {"worker_id": market.sign_up_worker(), "amount": "1.00", "reason": "It broke."}
+        do("compensations.create", project, **asked, total="1.20", confirmation="page-001")
     answer = make.assignment(closed(project), state=Assignment.State.APPROVED)
-    new = [ordering.NewBonus(answer, Decimal("1.00"), "Thank you.")]
     with pytest.raises(ArchivedError):
-        ordering.order(project, new, Decimal("1.20"), "page 2", None)
+        do("bonuses.pay", answer, amount="1.00", reason="Thank you.", total="1.20", confirmation="page-002")
     rejected = make.assignment(answer.hit, state=Assignment.State.REJECTED)
     with pytest.raises(ArchivedError):
         reviewing.take_back(rejected.stage, [rejected.pk], None)

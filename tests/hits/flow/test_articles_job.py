@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from hits.flow.data import releasing
-from hits.flow.pipeline import advancing, computing, deciding, drawing, harvesting, scoring
+from hits.answers.verbs import harvesting
+from hits.items.verbs import sampling
+from hits.judging.verbs import advancing, computing, deciding, scoring
 from hits.models import ComputationRun, Item, Stage
+from hits.releases.verbs import releasing
 from tests.hits.flow.articles import archive, generate
 from tests.hits.flow.articles import bring as bring_articles
 
@@ -53,7 +55,7 @@ def test_articles_become_queries_that_are_filtered_validated_twice_measured_and_
             assert said["correct"] == (normal(said["prediction"]) in names)
             left |= set() if said["correct"] else {f"{item.key}/{query}"}
     validate, revalidate, human = (project.stages.get(key=key) for key in ("validate", "revalidate", "human"))
-    assert 0 < drawing.draw(validate, 1000) == len(left) < made.summary.made["queries"]
+    assert 0 < sampling.draw(validate, 1000) == len(left) < made.summary.made["queries"]
     assert set(validate.items.values_list("key", flat=True)) == left
 
     # Everybody is right, but for the first query, which is dropped.

@@ -9,15 +9,15 @@ import pytest
 from django.conf import settings as configured
 from django.utils import timezone
 
-from hits.domain.book_differences import KINDS
-from hits.domain.leases import lease
-from hits.domain.ledger import settle
-from hits.domain.marketplace_account import gateway
-from hits.flow.payments import auditing
-from hits.flow.people import reviewing
-from hits.flow.pipeline import publishing, sending
+from hits.answers.verbs import reviewing
+from hits.core.jobs.leases import lease
 from hits.models import Account, Assignment, Bonus, Compensation, Hit, Item, LedgerCheck, LedgerEntry, Stage
 from hits.mturk.question import external_question
+from hits.payments.rules.ledger import settle
+from hits.payments.rules.ledger_differences import KINDS
+from hits.payments.verbs import checking_ledger
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -26,7 +26,7 @@ LONG_AGO = timedelta(days=2)
 
 
 def compare(stage: Stage, **how: Any) -> LedgerCheck:
-    found = auditing.check(stage.project, None, **how)
+    found = checking_ledger.check(stage.project, None, **how)
     assert found.state == LedgerCheck.State.DONE, found.message
     return found
 
@@ -85,6 +85,27 @@ def test_books_that_agree_say_so_with_the_sums_of_both_sides(live):
     assert ["On hold: all projects here, marketplace account", "0.15", "0.15"] in found.figures
 
 
+def test_what_is_held_is_for_the_answers_that_are_not_paid_yet(live, first, market):
+    answer = fetch(market, first)
+    gateway().approve(answer.assignment_id)
+    Assignment.objects.update(state=Assignment.State.APPROVED)
+    assert ["Held for open places: books, marketplace", "0.10", "0.10"] in compare(live).figures
+
+
+def test_an_answer_that_time_has_just_approved_is_in_flight_and_a_difference_later(live, first, market):
+    answer = fetch(market, first)
+    gateway().approve(answer.assignment_id)
+    Assignment.objects.update(auto_approval_at=timezone.now() - timedelta(seconds=1))
+    assert (in_flight(live), faults(live)) == (["deciding"], [])
+    Assignment.objects.update(auto_approval_at=timezone.now() - LONG_AGO)
+    assert faults(live) == [("state_differs", f"answer {answer.assignment_id}")]
+
+
+def test_a_hit_that_is_listed_under_another_token_is_not_missing(live, first):
+    Hit.objects.filter(pk=first.pk).update(token="another")
+    assert faults(live) == [("unknown_hit", f"HIT {first.hit_id}")]
+
+
 def test_hits_in_order_are_listed_and_not_read_one_by_one(live, monkeypatch):
     monkeypatch.setattr("hits.mturk.gateway.Gateway.hit", lambda *_: pytest.fail("read one by one"))
     monkeypatch.setattr("hits.mturk.gateway.Gateway.assignments", lambda *_: pytest.fail("read one by one"))
@@ -94,7 +115,7 @@ def test_hits_in_order_are_listed_and_not_read_one_by_one(live, monkeypatch):
 def test_an_answer_that_waits_is_in_flight_and_forgotten_answers_are_a_difference(live, first, market, monkeypatch):
     market.answer(market.sign_up_worker(), first.hit_id, **fields(first, "Linden"))
     assert (in_flight(live), faults(live)) == (["answers_coming"], [])
-    monkeypatch.setattr(auditing, "PATIENCE", timedelta(0))
+    monkeypatch.setattr(checking_ledger, "PATIENCE", timedelta(0))
     assert faults(live) == [("answers_not_fetched", f"HIT {first.hit_id}")]
 
 
@@ -224,7 +245,7 @@ def test_a_bonus_paid_once_agrees_and_twice_is_named(live, bonus):
     )
     subject = f"bonus of $1.00 for answer {bonus.assignment.assignment_id}"
     assert faults(live) == [("bonus_twice", subject)]
-    assert auditing._bonus_kind(paid=1, coming=1, there=2) == "paying_bonus"
+    assert checking_ledger._bonus_kind(paid=1, coming=1, there=2) == "paying_bonus"
 
 
 def test_a_bonus_that_another_program_paid_is_found_by_looking_at_every_hit(live, first, market):
@@ -261,31 +282,31 @@ def test_the_own_books_are_compared_when_the_marketplace_is_silent(live, setting
     settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
     gateway.cache_clear()
     Account.objects.update(paid=Decimal("0.01"))
-    found = auditing.check(live.project, None)
+    found = checking_ledger.check(live.project, None)
     assert found.state == LedgerCheck.State.FAILED
     assert "Only the project's own books were compared" in found.message
     assert [one["kind"] for one in found.faults] == ["account_sums"]
 
 
 def test_asking_while_one_is_under_way_gives_the_same(live):
-    first = auditing.begin(live.project, None)
-    assert auditing.begin(live.project, None).pk == first.pk
-    assert auditing.unfinished() == [first.pk]
+    first = checking_ledger.begin(live.project, None)
+    assert checking_ledger.begin(live.project, None).pk == first.pk
+    assert checking_ledger.unfinished() == [first.pk]
     with lease(f"audit:{first.pk}"):
-        assert auditing.run(first.pk).state == LedgerCheck.State.RUNNING
-    assert auditing.run(first.pk).state == LedgerCheck.State.DONE
-    assert auditing.unfinished() == []
-    assert auditing.begin(live.project, None).pk != first.pk
+        assert checking_ledger.run(first.pk).state == LedgerCheck.State.RUNNING
+    assert checking_ledger.run(first.pk).state == LedgerCheck.State.DONE
+    assert checking_ledger.unfinished() == []
+    assert checking_ledger.begin(live.project, None).pk != first.pk
 
 
 def test_only_the_newest_checks_are_kept(live, monkeypatch):
-    monkeypatch.setattr(auditing, "KEPT", 3)
+    monkeypatch.setattr(checking_ledger, "KEPT", 3)
     pks = [compare(live).pk for _ in range(5)]
     assert list(live.project.ledger_checks.values_list("pk", flat=True)) == pks[:1:-1]
 
 
 def test_at_most_so_many_differences_are_kept_and_the_rest_is_said(live, monkeypatch):
-    monkeypatch.setattr(auditing, "MOST", 1)
+    monkeypatch.setattr(checking_ledger, "MOST", 1)
     LedgerEntry.objects.all().delete()
     found = compare(live)
     assert len(found.differences) == 1

@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import block_letters
-from hits.flow.people import blocking, messaging
 from hits.models import Block, Stage, Worker, WorkerMessage
+from hits.people.verbs import messaging
+from hits.workers.rules import block_letters
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace

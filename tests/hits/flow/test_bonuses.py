@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain import marketplace_account
-from hits.domain.commitments import BalanceTooLowError
-from hits.domain.marketplace_account import gateway
-from hits.flow.payments import bonuses, ordering
-from hits.formats.payments import AskedBonus
+from hits.formats.inputs.payments import AskedBonus
 from hits.models import Assignment, Bonus, BonusOrder, BudgetExceededError, LedgerEntry, Project
 from hits.mturk.errors import NotYetError
 from hits.mturk.gateway import Gateway
+from hits.payments.rules.commitments import BalanceTooLowError
+from hits.payments.verbs import bonuses, ordering_bonuses
+from hits.publishing.rules import marketplace_account
+from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories as make
+from tests.hits.doing import do
 from tests.hits.flow.payments_stage import answered, money_of, spent
 from tests.hits.market import Marketplace
 
@@ -32,8 +33,10 @@ def river(db: None) -> Project:
 
 
 def order(project: Project, *asked: tuple[Assignment, str], reason: str = "Well done.", key: str = "page-1") -> Any:
-    new = ordering.check(project, [AskedBonus(None, row.assignment_id, amount, reason) for row, amount in asked])
-    return ordering.order(project, new, ordering.quote(project, new).total, key, None)
+    new = ordering_bonuses.check(
+        project, [AskedBonus(None, row.assignment_id, amount, reason) for row, amount in asked]
+    )
+    return ordering_bonuses.order(project, new, ordering_bonuses.quote(project, new).total, key, None)
 
 
 def paid_there(row: Assignment) -> list[Decimal]:
@@ -77,16 +80,6 @@ def test_fees_are_those_of_the_marketplace_to_the_cent(market: Marketplace, rive
         order(river, (answer, amount), key=f"page-{number}")
         bonuses.send(river)
         assert money_of(river)[1] - paid == spent() - before
-
-
-def test_one_confirmation_makes_one_order(market: Marketplace, river: Project) -> None:
-    (answer,) = answered(river, market)
-    first = order(river, (answer, "0.50"))
-    assert order(river, (answer, "0.50")).pk == first.pk
-    bonuses.send(river)
-    bonuses.send(river)
-    assert paid_there(answer) == [Decimal("0.50")]
-    assert Bonus.objects.count() == 1
 
 
 def test_a_crash_before_the_call_pays_once_afterwards(market: Marketplace, river: Project) -> None:
@@ -212,6 +205,7 @@ def test_want_of_money_there_waits_and_is_no_refusal(market: Marketplace, river:
     assert bonuses.send(river) == 1
     row = Bonus.objects.get(assignment=first)
     assert row.state == State.PLANNED and "Add money" in row.error
+    assert Bonus.objects.get(assignment=second).error == "", "what is paid waits for nothing"
     assert paid_there(first) == []
     assert money_of(river) == (Decimal("9600.00"), Decimal("0.60"))
     assert bonuses.unfinished() == []
@@ -223,7 +217,7 @@ def test_an_order_beyond_the_balance_is_refused(market: Marketplace, river: Proj
     (answer,) = answered(river, market)
     order(river, (answer, "8000.00"))
     with pytest.raises(BalanceTooLowError, match=r"\$9,600\.00 is planned"):
-        order(river, (answer, "400.00"), key="page-2")
+        do("bonuses.pay", answer, amount="400.00", reason="Clear.", total="480.00", confirmation="page-002")
     assert BonusOrder.objects.count() == 1
 
 
@@ -246,28 +240,28 @@ def test_a_silent_marketplace_stops_the_run_and_the_next_one_goes_on(
 
 def test_an_order_beyond_the_budget_leaves_nothing(market: Marketplace, river: Project) -> None:
     (answer,) = answered(river, market)
-    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "84.00", "Well done.")])
-    quote = ordering.quote(river, new)
+    new = ordering_bonuses.check(river, [AskedBonus(None, answer.assignment_id, "84.00", "Well done.")])
+    quote = ordering_bonuses.quote(river, new)
     assert quote.total == Decimal("100.80") and "Raise the project's budget" in quote.problems[0]
     with pytest.raises(BudgetExceededError):
-        ordering.order(river, new, quote.total, "page-1", None)
+        ordering_bonuses.order(river, new, quote.total, "page-1", None)
     assert not BonusOrder.objects.exists() and not Bonus.objects.exists() and not LedgerEntry.objects.exists()
 
 
 def test_a_price_that_is_not_the_one_confirmed_orders_nothing(market: Marketplace, river: Project) -> None:
     (answer,) = answered(river, market)
-    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
-    with pytest.raises(ordering.OrderChangedError, match=r"\$1\.20"):
-        ordering.order(river, new, Decimal("1.10"), "page-1", None)
+    new = ordering_bonuses.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
+    with pytest.raises(ordering_bonuses.OrderChangedError, match=r"\$1\.20"):
+        ordering_bonuses.order(river, new, Decimal("1.10"), "page-1", None)
     assert not BonusOrder.objects.exists()
 
 
 def test_ordering_the_same_again_is_warned_of(market: Marketplace, river: Project) -> None:
     (answer,) = answered(river, market)
-    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
-    assert ordering.quote(river, new, "d" * 64).warnings == []
-    ordering.order(river, new, Decimal("1.20"), "page-1", None, "march.csv", "d" * 64)
-    said = " ".join(ordering.quote(river, new, "d" * 64).warnings)
+    new = ordering_bonuses.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
+    assert ordering_bonuses.quote(river, new, "d" * 64).warnings == []
+    ordering_bonuses.order(river, new, Decimal("1.20"), "page-1", None, "march.csv", "d" * 64)
+    said = " ".join(ordering_bonuses.quote(river, new, "d" * 64).warnings)
     assert "This very file was ordered before: march.csv" in said and "1 line has the same answer" in said
 
 

@@ -6,14 +6,18 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain import check_questions
-from hits.flow.data import releasing
-from hits.flow.payments import auditing
-from hits.flow.people import blocking, reviewing, testing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
-from hits.flow.setup import own_stages, projects, setting_up, stage_settings
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Extension, Hit, Item, Stage, WorkerStat
+from hits.payments.verbs import checking_ledger
+from hits.projects.verbs import projects
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.rules import check_questions
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.releases.verbs import releasing
+from hits.stages.verbs import custom_stages, stage_settings, task_settings
+from hits.workers.verbs import blocking, qualification_tests
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +41,7 @@ def imported(stage: Stage, content: bytes) -> None:
 def stage(lead) -> Stage:
     project = projects.create_project("Weather", "choice", Decimal("50.00"), "lab@example.org", lead, seed=3)
     found = project.stages.get()
-    setting_up.change_task(found, TASK, None)
+    task_settings.change_task(found, TASK, None)
     Stage.objects.filter(pk=found.pk).update(requirements=[])
     found.refresh_from_db()
     return found
@@ -275,7 +279,7 @@ def test_beside_items_that_get_further_answers_no_check_question_is_extended_and
     account = stage.project.account
     account.refresh_from_db()
     assert (account.paid, account.reserved) == (quote.unit_cost * 22, Decimal(0))
-    assert auditing.check(stage.project, None, deep=True).faults == []
+    assert checking_ledger.check(stage.project, None, deep=True).faults == []
 
 
 def test_one_whose_hit_the_marketplace_refused_is_asked_later(stage, market) -> None:
@@ -298,29 +302,29 @@ def test_a_qualification_test_and_check_questions_never_ask_the_same(stage, mark
     share(stage, 0.25)
     imported(stage, rows(8, 6))
     test = make.qualification_test(stage.project, key="reading-test", questions=[])
-    assert testing.replace_by_known(test, 3, None) == 3
+    assert qualification_tests.replace_by_known(test, 3, None) == 3
     drawn = set(test.drawn.values_list("pk", flat=True))
     assert len(drawn) == 3
     hits = published(stage)
     asked = {hit.item_id for hit in hits if hit.item.state == Item.State.CHECK}
     assert len(asked) == 3 and not asked & drawn
     second = make.qualification_test(stage.project, key="other-test", questions=[])
-    with pytest.raises(testing.NothingKnownError, match="is not asked as a check question"):
-        testing.replace_by_known(second, 3, None)
+    with pytest.raises(qualification_tests.NothingKnownError, match="is not asked as a check question"):
+        qualification_tests.replace_by_known(second, 3, None)
     # What a removed draft had drawn is free again.
-    testing.remove(test, None)
+    qualification_tests.remove(test, None)
     assert set(check_questions.unused(stage.items.filter(state=Item.State.CHECK)).values_list("pk", flat=True)) == drawn
-    assert testing.replace_by_known(second, 3, None) == 3
-    assert testing.replace_by_known(second, 2, None) == 2
+    assert qualification_tests.replace_by_known(second, 3, None) == 3
+    assert qualification_tests.replace_by_known(second, 2, None) == 2
 
 
 def test_a_file_of_questions_sets_the_drawn_items_free(stage, market) -> None:
     share(stage, 0.25)
     imported(stage, rows(8, 6))
     test = make.qualification_test(stage.project, key="reading-test", questions=[])
-    testing.replace_by_known(test, 6, None)
+    qualification_tests.replace_by_known(test, 6, None)
     assert publishing.quote(stage).check_questions == 0
-    testing.replace_by_file(test, b'[{"question": "Wet?", "choices": ["Yes", "No"], "right": 0}]', None)
+    qualification_tests.replace_by_file(test, b'[{"question": "Wet?", "choices": ["Yes", "No"], "right": 0}]', None)
     assert not test.drawn.exists() and publishing.quote(stage).check_questions == 3
 
 
@@ -336,16 +340,16 @@ ADDED = {"title": "Tone", "protocol": "form", "answers": 1, "requirements": [], 
 def form_stage(lead) -> Stage:
     project = projects.create_project("Weather", "form", Decimal("50.00"), "lab@example.org", lead, seed=3)
     found = project.stages.get()
-    setting_up.change_task(found, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(found, {"settings": {"form": FORM}}, None)
     return found
 
 
 def test_a_stage_added_later_asks_about_data_alone_and_has_check_questions_of_its_own(form_stage, lead) -> None:
     share(form_stage, 0.2)
     imported(form_stage, rows(4, 2))
-    without = own_stages.add_stage(form_stage.project, ADDED, lead)
-    within = own_stages.add_stage(form_stage.project, {**ADDED, "title": "Again", "gold_share": 0.2}, lead)
-    plain = own_stages.add_stage(
+    without = custom_stages.add_stage(form_stage.project, ADDED, lead)
+    within = custom_stages.add_stage(form_stage.project, {**ADDED, "title": "Again", "gold_share": 0.2}, lead)
+    plain = custom_stages.add_stage(
         form_stage.project, {**ADDED, "title": "More", "settings": {"form": {**FORM, "ask": UNKNOWN}}}, lead
     )
     imported(form_stage, rows(1, 1).replace(b"d", b"D").replace(b"g0", b"G0"))
@@ -357,7 +361,7 @@ def test_a_stage_added_later_asks_about_data_alone_and_has_check_questions_of_it
 
 def test_no_release_of_an_added_stage_tells_known_answers_of_check_questions(form_stage, market, lead) -> None:
     imported(form_stage, rows(1, 2))
-    added = own_stages.add_stage(form_stage.project, ADDED, lead)
+    added = custom_stages.add_stage(form_stage.project, ADDED, lead)
     share(form_stage, 0.5)
     published(added)
     added.refresh_from_db()

@@ -8,11 +8,15 @@ from decimal import Decimal
 import datasets
 import pytest
 
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import projects, setting_up
+from hits.answers.verbs import harvesting
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Item, Worker
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
 from hits.recipes.table_rows import pseudonym
+from hits.releases.verbs import releasing
+from hits.stages.verbs import task_settings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # `votes` is a column of the release too.
@@ -29,7 +33,7 @@ def stage(lead, market):
     upload = importing.create_upload(project, "w.csv", FILE, "public", None)
     assert importing.import_upload(upload.pk) == 2
     found = project.stages.get()
-    setting_up.change_task(found, TASK, None)
+    task_settings.change_task(found, TASK, None)
     found.requirements = []
     found.save(update_fields=["requirements"])
     return found
@@ -68,7 +72,7 @@ def test_gold_that_is_none_of_the_answers_is_refused_at_import_with_every_line(s
 
 def test_gold_that_another_task_no_longer_offers_is_named_at_the_quote(stage):
     assert publishing.quote(stage).warnings == []
-    setting_up.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}}, None)
+    task_settings.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}}, None)
     (warning,) = publishing.quote(stage).warnings
     assert warning.startswith("1 item has a gold answer that nobody can choose, such as n1: 'Yes' is none of")
     assert "counts for no accuracy" in warning

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain.books import held_there
-from hits.domain.marketplace_account import gateway
-from hits.domain.surplus_hits import unwanted
-from hits.flow.payments import auditing
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import closing, deciding, harvesting, publishing, scoring, sending, topping_up
+from hits.answers.verbs import harvesting, reviewing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Batch, Block, Extension, Hit, Item, LedgerEntry, Stage
+from hits.payments.rules.ledger_checks import held_there
+from hits.payments.verbs import checking_ledger
+from hits.publishing.rules.excess_hits import unwanted
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import closing, publishing, sending, topping_up
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.market import STARTING_BALANCE
 
@@ -53,7 +55,7 @@ def agrees(stage: Stage) -> None:
     there = gateway().balance()
     assert Decimal(STARTING_BALANCE) - there.available - there.on_hold == account.paid
     assert there.on_hold == held_there()
-    check = auditing.check(stage.project, None, deep=True)
+    check = checking_ledger.check(stage.project, None, deep=True)
     assert (check.state, check.faults) == ("done", [])
 
 

@@ -13,18 +13,18 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.domain import worker_table
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
-from hits.flow.people import blocking, comparing
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Block, Item, Label, Stage, StageSummary, Worker, WorkerStat
-from hits.quality.blocking import MEASURES, Evidence, PolicyError
 from hits.recipes.spec import stage_spec
+from hits.stats.blocking import MEASURES, Evidence, PolicyError
 from hits.templatetags.figures import scored_in_words
 from hits.views import words
+from hits.workers.rules import worker_table
+from hits.workers.verbs import blocking, comparing
 from tests.hits import factories as make
 from tests.hits.said import computed
 
-pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
+pytestmark = pytest.mark.django_db
 VALUES = ["yes", "no", "unclear"]
 
 
@@ -81,6 +81,7 @@ def row_of(stage: Stage, worker: Worker) -> worker_table.WorkerRow:
     return worker_table.WorkerRow(WorkerStat.objects.get(stage=stage, worker=worker))
 
 
+@pytest.mark.on_postgresql
 def test_the_figures_of_all_workers_are_written_at_once(stage: Stage, crowd: list[Worker]) -> None:
     assert comparing.compare_when_due(stage) == 6
     good, spammer = row_of(stage, crowd[0]), row_of(stage, crowd[-1])
@@ -143,6 +144,7 @@ def test_names_in_a_text_agree_wherever_they_were_clicked(stage: Stage) -> None:
     assert row_of(stage, readers[0]).agreement == 1
 
 
+@pytest.mark.on_postgresql
 @pytest.mark.parametrize("order", [name for column in worker_table.ORDERS for name in (column, f"-{column}")])
 def test_the_table_sorts_by_each_column_and_knows_nothing_of_the_unknown_last(
     stage: Stage, crowd: list[Worker], order: str
@@ -292,6 +294,7 @@ def test_every_fault_of_a_policy_is_named_at_once() -> None:
 # By hand
 
 
+@pytest.mark.on_postgresql
 def test_a_block_by_hand_keeps_the_reason_and_the_figures(stage: Stage, crowd: list[Worker]) -> None:
     comparing.compare_workers(stage)
     chosen = blocking.preview_chosen(stage, [crowd[-1].worker_id])
@@ -325,6 +328,7 @@ def test_nobody_of_another_stage_is_blocked_and_none_for_more_than_was_confirmed
     assert not Block.objects.exists()
 
 
+@pytest.mark.on_postgresql
 def test_it_costs_as_many_queries_for_many_answers_as_for_few(stage: Stage, crowd: list[Worker]) -> None:
     comparing.compare_workers(stage)
     with CaptureQueriesContext(connection) as few:

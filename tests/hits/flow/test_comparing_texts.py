@@ -18,23 +18,27 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import answer_lists, text_evidence
-from hits.domain.answer_lists import AnswerFilter
-from hits.domain.plugins import protocol_named
-from hits.flow.data import exporting
-from hits.flow.people import comparing_texts, personal_data
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import projects, ruling, stage_settings
+from hits.answers.pages.review import _next
+from hits.answers.rules import answer_lists, text_evidence
+from hits.answers.rules.answer_lists import AnswerFilter
+from hits.answers.verbs import harvesting
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Stage, TextEvidence, TextFigures
+from hits.projects.rules.plugins import protocol_named
+from hits.projects.verbs import projects
 from hits.protocols.base import SettingsRefusedError
-from hits.quality.blocking import Policy, PolicyError
-from hits.text.typing_counts import NAME
-from hits.views.review import _next
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import exporting
+from hits.stages.verbs import aggregation_rule, stage_settings
+from hits.stats.blocking import Policy, PolicyError
+from hits.text.originality.typing_counts import NAME
+from hits.workers.verbs import comparing_texts, personal_data
 from tests.hits import factories as make
 from tests.hits.flow.written_answers import crowd, finish, scenario, stage_of_stories, story, told, typed
 from tests.hits.protocols.telling import STORY
 
-pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -78,6 +82,7 @@ def test_who_pastes_and_copies_is_listed_first_and_neither_a_fast_typist_nor_who
     assert "dictates" in sentences(dictated)["other_input"][0]
 
 
+@pytest.mark.on_postgresql
 def test_comparing_again_finds_the_same_and_a_few_new_answers_wait(stage: Stage) -> None:
     crowd(stage)
     comparing_texts.compare_when_due(stage)
@@ -200,6 +205,7 @@ def test_an_answer_on_which_the_task_s_code_fails_holds_up_no_other(stage: Stage
 # Where it comes from
 
 
+@pytest.mark.on_postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("collects", [True, False])
 def test_harvesting_takes_the_counts_out_of_the_answer(market: Any, collects: bool) -> None:
@@ -262,6 +268,7 @@ def test_a_task_without_texts_refuses_it_with_the_reason(protocol: str, settings
 # Its end
 
 
+@pytest.mark.on_postgresql
 def test_it_is_handed_over_and_deleted_with_what_else_is_kept_of_a_worker(stage: Stage) -> None:
     crowd(stage)
     comparing_texts.compare_when_due(stage)
@@ -292,6 +299,7 @@ def test_it_goes_after_its_days_and_the_answers_stay(stage: Stage, settings: Any
 # In files
 
 
+@pytest.mark.on_postgresql
 def test_a_file_of_results_has_it_where_it_is_asked_for(stage: Stage) -> None:
     item = scenario(stage)
     told(item, make.worker(), STORY, [12, 700, 2, 1, 3, 5])
@@ -316,14 +324,14 @@ def test_a_file_of_results_has_it_where_it_is_asked_for(stage: Stage) -> None:
 def test_no_rule_can_name_it(stage: Stage) -> None:
     for name in ("text_evidence", NAME):
         for line in (f"keep: none {name} = 1", f"keep: not (most {name} = 1)", f"drop: confidence {name} >= 0.5"):
-            with pytest.raises(ruling.RuleRefusedError, match=f"{name} decides nothing"):
-                ruling.written(stage, f"{line}\notherwise: keep")
+            with pytest.raises(aggregation_rule.RuleRefusedError, match=f"{name} decides nothing"):
+                aggregation_rule.written(stage, f"{line}\notherwise: keep")
         with pytest.raises(SettingsRefusedError, match=f"{name} decides nothing"):
             stage_settings.change(stage, {"most_answers": 30, "enough": f"at least 2 agree on {name}"}, None)
     crowd(stage)
     comparing_texts.compare_when_due(stage)
     deciding.decide(stage)
-    assert not {"signs", "text_evidence", NAME} & set(ruling.units(stage)), "no vote holds it"
+    assert not {"signs", "text_evidence", NAME} & set(aggregation_rule.units(stage)), "no vote holds it"
 
 
 def test_no_blocking_policy_can_name_it(stage: Stage) -> None:
@@ -337,12 +345,12 @@ def test_no_blocking_policy_can_name_it(stage: Stage) -> None:
 
 # Those who collect it, show it or delete it; whoever is added must show it to people, and decide nothing.
 READERS = {
-    "hits/api/shapes/answers.py", "hits/api/views/answers.py", "hits/api/views/quality.py",
-    "hits/domain/text_evidence.py", "hits/domain/written_texts.py", "hits/flow/data/exporting.py",
-    "hits/flow/people/comparing_texts.py",
-    "hits/flow/people/personal_data.py", "hits/flow/pipeline/harvesting.py",
-    "hits/management/commands/text_evidence.py", "hits/models/__init__.py", "hits/tasks.py", "hits/views/answers.py",
-    "hits/views/review.py", "hits/views/workers.py",
+    "hits/answers/api/shapes.py", "hits/answers/api/answers.py", "hits/judging/api/quality.py",
+    "hits/answers/rules/text_evidence.py", "hits/answers/rules/written_texts.py", "hits/releases/verbs/exporting.py",
+    "hits/workers/verbs/comparing_texts.py",
+    "hits/workers/verbs/personal_data.py", "hits/answers/verbs/harvesting.py",
+    "hits/models.py", "hits/tasks.py", "hits/answers/pages/answers.py",
+    "hits/answers/pages/review.py", "hits/workers/pages/workers.py",
 }  # fmt: skip
 
 
@@ -363,9 +371,9 @@ def _names_it(file: Path) -> bool:
         name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in (node.module, *_names(node))
     }
     modules = {
-        "hits.models.text_evidence",
-        "hits.domain.text_evidence",
+        "hits.answers.rules.text_evidence",
         "TextEvidence",
+        "TextFigures",
         "text_evidence",
         "comparing_texts",
     }

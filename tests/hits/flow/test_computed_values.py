@@ -6,12 +6,14 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from hits.domain import aggregated_values, stage_statistics
-from hits.flow.people import blocking
-from hits.flow.pipeline import computing, deciding, harvesting, publishing, scoring, sending, topping_up
-from hits.flow.setup import ruling, stage_settings
+from hits.answers.verbs import harvesting
+from hits.judging.rules import aggregated_values, stage_statistics
+from hits.judging.verbs import computing, deciding, scoring
 from hits.models import ComputationRun, Hit, Item, Stage, Verdict
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.stages.verbs import aggregation_rule, stage_settings
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 from tests.hits.flow.test_imported_results import csv_of, imported, moods, row
@@ -68,13 +70,15 @@ def compute(stage: Stage) -> ComputationRun | None:
 
 def by_confidence(stage: Stage, text: str = SURE, answers: int = 2) -> Stage:
     stage_settings.change(stage, {"answers": answers}, None)
-    ruling.save(stage, ruling.written(stage, text), stage.rule_edition, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, text), stage.rule_edition, "", None)
     return stage
 
 
 def growing(stage: Stage, enough: str = UNSURE) -> Stage:
     stage_settings.change(stage, {"answers": 2, "most_answers": 5, "enough": enough}, None)
-    ruling.save(stage, ruling.written(stage, "ok: at least 2 entity.correct = yes\notherwise: drop"), 1, "", None)
+    aggregation_rule.save(
+        stage, aggregation_rule.written(stage, "ok: at least 2 entity.correct = yes\notherwise: drop"), 1, "", None
+    )
     return stage
 
 
@@ -115,7 +119,7 @@ def test_looking_again_at_the_same_answers_and_values_changes_no_verdict(bring, 
     say(stage.items.get(), "++")
     compute(stage)
     before = list(Verdict.objects.values_list("pk", "superseded_at"))
-    ruling.mark(stage)
+    aggregation_rule.mark(stage)
     go_on(stage)
     assert list(Verdict.objects.values_list("pk", "superseded_at")) == before
     assert states(stage) == [("kept", False)]
@@ -204,7 +208,7 @@ def test_items_of_which_nobody_knows_when_their_answers_changed_wait_for_one_com
     say(stage.items.get(), "+")
     compute(stage)
     stage.items.update(ballots_at=None)
-    ruling.save(stage, ruling.written(stage, SURE), stage.rule_edition, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, SURE), stage.rule_edition, "", None)
     go_on(stage)
     assert states(stage) == [("open", True)]
     compute(stage)
@@ -274,17 +278,17 @@ def test_a_preview_says_what_becomes_of_the_items_and_how_many_wait(bring, stage
     say(agreed, "++")
     say(divided, "+-")
     compute(stage)
-    wanted = ruling.written(stage, SURE)
-    assert (ruling.preview(stage, wanted).uncomputed, ruling.preview(stage, wanted).moved) == (2, 0)
+    wanted = aggregation_rule.written(stage, SURE)
+    assert (aggregation_rule.preview(stage, wanted).uncomputed, aggregation_rule.preview(stage, wanted).moved) == (2, 0)
     run = computing.start(stage.project, stage_statistics.key_of(stage), {}, None)
     computing.run(run.pk)
     say(later, "++")
     before = Item.objects.in_bulk()
-    found = ruling.preview(stage, wanted)
+    found = aggregation_rule.preview(stage, wanted)
     assert found.uncomputed == 1
     told = {str(ending): then for ending, _, then in found.counts}
     assert Item.objects.in_bulk() == before
-    ruling.save(stage, wanted, stage.rule_edition, "", None)
+    aggregation_rule.save(stage, wanted, stage.rule_edition, "", None)
     stage.refresh_from_db()
     deciding.decide(stage)
     assert [state for state, _ in states(stage)] == ["kept", "dropped", "open"]
@@ -310,12 +314,12 @@ def test_values_that_nothing_computes_are_refused(text, fault):
         {"kind": "long_text", "key": "why", "question": "Why?"},
     ]}  # fmt: skip
     stage = make.stage(make.project(), protocol="form", settings={"form": form}, answers=3)
-    with pytest.raises(ruling.RuleRefusedError) as refused:
-        ruling.written(stage, f"yes: {text}\notherwise: drop")
+    with pytest.raises(aggregation_rule.RuleRefusedError) as refused:
+        aggregation_rule.written(stage, f"yes: {text}\notherwise: drop")
     assert fault in str(refused.value)
     stage.rule = {"name": "conditions", "version": 1, "params": {"answers": 3, "text": f"yes: {text}\notherwise: drop"}}
     assert fault in aggregated_values.faults(stage)[0] and "the page of the rule" in aggregated_values.faults(stage)[0]
-    assert ruling.written(stage, "yes: aggregate mask = on and aggregate sure >= 3\notherwise: drop")
+    assert aggregation_rule.written(stage, "yes: aggregate mask = on and aggregate sure >= 3\notherwise: drop")
 
 
 def test_a_condition_for_enough_answers_that_nothing_computes_is_refused(stage):
@@ -328,7 +332,9 @@ def test_imported_answers_are_judged_by_computed_values_too():
     stage = moods()
     stage_settings.change(stage, {"answers": 2}, None)
     imported(stage, csv_of(row(1, "A1", "Glad"), row(2, "A2", "Glad")))
-    ruling.save(stage, ruling.written(stage, "sure: confidence mood >= 0.9\notherwise: drop"), 1, "", None)
+    aggregation_rule.save(
+        stage, aggregation_rule.written(stage, "sure: confidence mood >= 0.9\notherwise: drop"), 1, "", None
+    )
     stage.refresh_from_db()
     deciding.decide(stage)
     assert states(stage) == [("open", True)]

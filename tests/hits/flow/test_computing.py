@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from hits.domain.recipe_rows import Rows
-from hits.flow.pipeline import computing
-from hits.flow.setup import projects
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.verbs import computing
 from hits.models import ComputationRun, Project
+from hits.projects.verbs import projects
 from hits.recipes.source import Computation
-from hits.text.adversarial_filtering import FilteringError
+from hits.text.filtering.adversarial_filtering import FilteringError
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe
 

@@ -11,10 +11,11 @@ import pytest
 from django.db import connection
 
 from hits import protocols
-from hits.domain import competences, stage_statistics
-from hits.domain.summaries import refresh_worker_stats
-from hits.flow.pipeline import computing, scoring
+from hits.judging.rules import stage_statistics
+from hits.judging.rules.summaries import refresh_worker_stats
+from hits.judging.verbs import computing, scoring
 from hits.models import Assignment, ComputationRun, Stage
+from hits.workers.rules import competences
 from tests.hits import factories as make
 from tests.hits.said import say
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hits.flow.data import correcting
+from hits.items.verbs import correcting
 from hits.models import Hit, Item, ItemChange
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MarkedSentence

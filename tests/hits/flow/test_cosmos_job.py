@@ -17,25 +17,18 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from hits.answers.verbs import harvesting, reviewing
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
-from hits.domain import release_folders
-from hits.domain.marketplace_account import gateway
-from hits.flow.data import releasing
-from hits.flow.people import reviewing, testing
-from hits.flow.pipeline import (
-    advancing,
-    computing,
-    deciding,
-    drawing,
-    harvesting,
-    importing,
-    publishing,
-    scoring,
-    sending,
-)
-from hits.flow.setup import projects
+from hits.items.verbs import importing, sampling
+from hits.judging.verbs import advancing, computing, deciding, scoring
 from hits.models import Project, Stage
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
+from hits.releases.rules import release_folders
+from hits.releases.verbs import releasing
+from hits.workers.verbs import qualification_tests
 from ops import demo_checks, demo_checks_cosmos
 from ops.demo_checks import CheckFailedError, Demonstration
 from tests.hits.crowd.pages import filled_in
@@ -58,7 +51,7 @@ class People:
     turn: int = -1
 
     def work(self, stage: Stage) -> None:
-        """Answer all HITs of a stage, then let the flow modules conclude it."""
+        """Answer all HITs of a stage, then let the verbs conclude it."""
         for hit in stage.hits.select_related("item__document", "stage"):
             self._answer(hit)
         stage.refresh_from_db()
@@ -112,7 +105,7 @@ def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest
     people.work(validate)
     computing.run(computing.start(project, "least-challenging", {}, lead).pk)
     releases = [released(project, tmp_path / "1")]
-    assert drawing.draw(human, human.draws)
+    assert sampling.draw(human, human.draws)
     send_arrivals(human)
     people.work(human)
     releases += [released(project, tmp_path / name) for name in ("2", "3")]
@@ -124,7 +117,7 @@ def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest
 
 def let_pass(project: Project, workers: Iterable[str]) -> None:
     """The recipe's test is on offer and these workers hold it, as if they had passed it."""
-    assert testing.finish(project) == 1
+    assert qualification_tests.finish(project) == 1
     for worker in workers:
         gateway().grant(project.qualification_tests.get().qualification_type_id, worker, 100)
 

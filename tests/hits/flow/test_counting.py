@@ -6,13 +6,14 @@ import json
 
 import pytest
 
-from hits.domain.counting import recount
-from hits.domain.due_hits import mark_due
-from hits.flow.data import undoing
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import deciding, harvesting, scoring
+from hits.answers.rules.hits_to_harvest import mark_due
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import undoing_changes
+from hits.judging.rules.counting import recount
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage, Worker
 from hits.mturk.errors import UnreachableError
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 from tests.hits.flow.stage_machine import anybody
@@ -164,7 +165,7 @@ def test_an_answer_whose_every_label_was_taken_back_is_still_an_answer() -> None
     row = review(stage, text_delete="incoherent", confirm_empty="yes")
     Hit.objects.update(state=Hit.State.CLOSED, harvested=1)
     [label] = stage.labels.all()
-    for change in (lambda: None, lambda: undoing.undo(label.pk, None)):
+    for change in (lambda: None, lambda: undoing_changes.undo(label.pk, None)):
         change()
         Item.objects.update(stale=True)
         deciding.decide(stage)

@@ -7,18 +7,20 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from hits.domain.marketplace_account import gateway
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending, topping_up
+from hits.answers.verbs import harvesting, reviewing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Batch, Block, Extension, Hit, Label, LedgerEntry, Stage
 from hits.mturk.errors import UnreachableError
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.workers.verbs import blocking
 from tests.hits import factories
 from tests.hits.flow.crashes import MOMENTS, crash, interrupted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_AGO = timedelta(hours=30)
 at_each_moment = pytest.mark.parametrize("moment", MOMENTS)
-# To the flow module a lost reply is the second one without the crash: looked at where something is made or paid.
+# To the verb a lost reply is the second one without the crash: looked at where something is made or paid.
 before_and_after = pytest.mark.parametrize("moment", MOMENTS[:2])
 
 

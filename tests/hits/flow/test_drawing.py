@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.flow.pipeline import drawing
+from hits.items.verbs import sampling
 from hits.models import Item, Project, Stage, StageSummary
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe
@@ -24,39 +24,39 @@ def sample(project: Project) -> Stage:
 
 
 def test_the_quote_says_how_many_there_are_and_makes_nothing(sample: Stage) -> None:
-    assert drawing.quote(sample) == drawing.Quote(there=2, here=0, new=2)
+    assert sampling.quote(sample) == sampling.Quote(there=2, here=0, new=2)
     assert not sample.items.exists()
 
 
 def test_drawn_items_know_where_they_come_from(sample: Stage, project: Project) -> None:
-    assert drawing.draw(sample, 2) == 2
+    assert sampling.draw(sample, 2) == 2
     kept = project.stages.get(key="judge").items.filter(state=Item.State.KEPT)
     assert {(item.parent_id, item.key, item.document_id) for item in sample.items.all()} == {
         (item.pk, item.key, item.document_id) for item in kept
     }
     assert StageSummary.objects.get(stage=sample).waiting == 2
-    assert drawing.quote(sample) == drawing.Quote(there=2, here=2, new=0)
+    assert sampling.quote(sample) == sampling.Quote(there=2, here=2, new=0)
 
 
 def test_drawing_again_draws_nothing_twice(sample: Stage) -> None:
-    assert drawing.draw(sample, 1) == 1
+    assert sampling.draw(sample, 1) == 1
     first = sample.items.get()
-    assert drawing.draw(sample, 1) == 0
-    assert drawing.draw(sample, 500) == 1
+    assert sampling.draw(sample, 1) == 0
+    assert sampling.draw(sample, 500) == 1
     assert sample.items.count() == 2
     sample.items.all().delete()
-    drawing.draw(sample, 1)
+    sampling.draw(sample, 1)
     assert sample.items.get().key == first.key
 
 
 def test_a_stage_that_takes_no_sample_refuses(project: Project) -> None:
-    with pytest.raises(drawing.DrawRefusedError, match="from the stage before it"):
-        drawing.draw(project.stages.get(key="judge"), 1)
+    with pytest.raises(sampling.DrawRefusedError, match="from the stage before it"):
+        sampling.draw(project.stages.get(key="judge"), 1)
 
 
 def test_there_must_be_something_to_draw_from(sample: Stage) -> None:
     Item.objects.update(state=Item.State.DROPPED)
-    with pytest.raises(drawing.DrawRefusedError, match="nothing to sample yet"):
-        drawing.quote(sample)
-    with pytest.raises(drawing.DrawRefusedError, match="at least one"):
-        drawing.draw(sample, 0)
+    with pytest.raises(sampling.DrawRefusedError, match="nothing to sample yet"):
+        sampling.quote(sample)
+    with pytest.raises(sampling.DrawRefusedError, match="at least one"):
+        sampling.draw(sample, 0)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from hits.domain import release_folders
-from hits.flow.data import evaluating
-from hits.flow.data.evaluating import EvaluationRefusedError
 from hits.models import Action, EvaluatedSystem, Project, Release
+from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.verbs import evaluating
+from hits.releases.verbs.evaluating import EvaluationRefusedError
 from hits.text.systems import System
 from tests.hits import factories as make
 
@@ -99,6 +99,35 @@ def test_the_archive_has_the_table_of_systems_and_the_release_stays_as_it_is(lea
         told = archive.read(f"{release_folders.name_of(release)}/evaluations.md").decode()
     assert "| Most common label | Baseline |" in told and "Accuracy (20)" in told
     assert Release.objects.get().digest == digest
+
+
+@pytest.mark.parametrize(
+    ("recipe", "file", "measures", "said", "cells"),
+    [
+        (
+            "record",
+            "test-key.json",
+            ("exact_match", "f1"),
+            {"human_queries": 8, "human_exact_match": 87.5, "human_f1": 91.25},
+            ("87.5 % (on 8)", "91.2 % (on 8)"),
+        ),
+        ("cosmos", "test-key.csv", ("accuracy",), {"human_sets": 7, "human_majority": 6 / 7}, ("85.7 % (on 7)",)),
+        ("mcscript", "test-key.csv", ("accuracy",), {"human_texts": 5, "human_accuracy": 1}, ("100.0 % (on 5 texts)",)),
+    ],
+)
+def test_what_people_scored_stands_above_the_systems_of_the_same_split(
+    recipe: str, file: str, measures: tuple[str, ...], said: dict[str, float], cells: tuple[str, ...]
+) -> None:
+    release = make.release(make.project(recipe=recipe), manifest={"statistics": {"test": said, "overall": {}}})
+    assert evaluated_systems.tables(release) == []
+    scores = [dict(measure=one, division="", part="", n=9, value=0.5, low=0.4, high=0.6) for one in measures]
+    for split, of in (("test", file), ("dev", "other")):
+        release.systems.create(file=of, split=split, name="Ours", kind="predictions", scores=scores, sums=b"")
+    dev, test = evaluated_systems.tables(release)
+    assert [row[:2] for row in test.rows] == [["Human score", "People"], ["Ours", "Predictions"]]
+    assert tuple(test.rows[0][2:-2]) == cells
+    assert [row[0] for row in dev.rows] == ["Ours"]
+    assert "| Human score | People |" in evaluated_systems.markdown(release)
 
 
 @pytest.mark.parametrize("name", [" Ours", "x" * 81, "a\u202eb", "\u3164"])

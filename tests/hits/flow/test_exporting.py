@@ -14,11 +14,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pyarrow import parquet
 
-from hits.flow.data import exporting
-from hits.flow.data.exporting import Choices, of_project, of_stage
-from hits.formats.results import OWN_COLUMNS
+from hits.formats.outputs.results import OWN_COLUMNS
+from hits.judging.rules.counting import recount
 from hits.models import Label, Stage
 from hits.recipes.table_rows import pseudonym
+from hits.releases.verbs import exporting
+from hits.releases.verbs.exporting import Choices, of_project, of_stage
 from tests.hits import factories as make
 
 FORM = {
@@ -141,6 +142,7 @@ def test_only_answers_that_count_come_out_unless_all_are_asked_for_with_the_reas
     blocked.labels.update(void=True)
     back = answered(stage, "7", "glad", "A7")
     back.labels.filter(unit="mood").update(undone_at=back.submitted_at)
+    make.assignment(make.hit(make.item(stage)), make.worker("A8"), answer={}, scored=False)
     assert {(row["worker"], row["unit"]) for row in long(stage, worker_ids=True)} == {
         ("A1", "mood"), ("A1", "sure"), ("A7", "sure")
     }  # fmt: skip
@@ -152,19 +154,24 @@ def test_only_answers_that_count_come_out_unless_all_are_asked_for_with_the_reas
         ("A4", "mood"): "left out by a lead", ("A4", "sure"): "left out by a lead",
         ("A5", None): "invalid: Nothing is answered.",
         ("A6", "mood"): "the worker is blocked", ("A6", "sure"): "the worker is blocked",
-        ("A7", "mood"): "taken back", ("A7", "sure"): "",
+        ("A7", "mood"): "taken back", ("A7", "sure"): "", ("A8", None): "not checked yet",
     }  # fmt: skip
     told = {row["WorkerId"]: row["NotCounted"] for row in rows(of_stage(stage, Choices(worker_ids=True, all=True)))}
-    assert told["A1"] == told["A7"] == "" and told["A6"] == "the worker is blocked" and len(told) == 7
+    assert told["A1"] == told["A7"] == "" and told["A6"] == "the worker is blocked" and len(told) == 8
 
 
 def test_what_is_said_not_to_count_is_what_the_labels_say(stage: Stage) -> None:
-    """The column and `Label.objects.counting()` have to agree, whoever changes one of them."""
     answered(stage, "1", "glad", "A1")
     answered(stage, "2", "glad", "A2", state="Rejected")
+    answered(stage, "3", "glad", "A3", held="Too fast.")
+    answered(stage, "4", "glad", "A4", held="Too fast.", admitted=True)
+    make.block(stage, answered(stage, "5", "glad", "A5").worker)
+    make.block(stage, answered(stage, "6", "glad", "A6").worker, until=make.NOON)
+    recount(stage.assignments.all())
     counting = {(label.worker.worker_id, label.unit) for label in Label.objects.counting().select_related("worker")}
     told = long(stage, worker_ids=True, all=True)
     assert {(row["worker"], row["unit"]) for row in told if not row["not_counted"]} == counting
+    assert {worker for worker, _ in counting} == {"A1", "A4", "A6"}
 
 
 def test_results_of_a_project_name_the_stage_of_each_row(stage: Stage) -> None:

@@ -10,11 +10,12 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.plugins import recipe_of, settings_of
-from hits.domain.recipe_rows import Rows
-from hits.flow.pipeline import advancing, deciding, scoring, serving
-from hits.flow.setup import projects
+from hits.answers.verbs import serving
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Assignment, Hit, Item, Stage, Verdict
+from hits.projects.rules.plugins import recipe_of, settings_of
+from hits.projects.verbs import projects
 from hits.protocols import get
 from hits.protocols.base import CheckedAnswer, LabelValue
 from hits.recipes import NextItem

@@ -14,25 +14,18 @@ import pytest
 from django.db import connection
 from django.db.transaction import Atomic
 
-from hits.domain import summaries
-from hits.domain.plugins import recipe_of
-from hits.domain.stage_actions import NoEffectError
-from hits.domain.summaries import _answer_figures, _item_figures, _refresh_some, refresh_summary
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import (
-    advancing,
-    deciding,
-    drawing,
-    harvesting,
-    importing,
-    publishing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.setup import projects
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing, sampling
+from hits.judging.rules import summaries
+from hits.judging.rules.summaries import _answer_figures, _item_figures, _refresh_some, refresh_summary
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat
+from hits.projects.rules.plugins import recipe_of
+from hits.projects.verbs import projects
+from hits.publishing.rules.stage_actions import NoEffectError
+from hits.publishing.verbs import publishing, sending, topping_up
 from hits.recipes import NextItem
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -202,9 +195,9 @@ def test_figures_are_there_with_what_verdicts_led_to_and_what_was_drawn(monkeypa
     with watch.watching():
         assert advancing.advance(first) == 5
     drawn = [NextItem(second.key, f"drawn-{n}", {}, parent=(first.key, first.items.first().key)) for n in range(3)]
-    monkeypatch.setattr(drawing, "_drawn", lambda stage, count: drawn)
+    monkeypatch.setattr(sampling, "_drawn", lambda stage, count: drawn)
     with watch.watching():
-        assert drawing.draw(second, 3) == 3
+        assert sampling.draw(second, 3) == 3
 
 
 def test_scores_are_there_with_the_last_verdict(monkeypatch, watch) -> None:

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
-from hits.domain import misfits
-from hits.domain.misfits import MisfitError
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import projects, setting_up
-from hits.formats.faults import Fault, grouped
+from hits.answers.verbs import harvesting
+from hits.formats.files.faults import Fault, grouped
+from hits.items.rules import unsuitable_items
+from hits.items.rules.unsuitable_items import MisfitError
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Item, Stage
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import releasing
+from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +52,7 @@ def imported(stage: Stage, content: bytes) -> Any:
 
 
 def test_a_table_that_the_form_does_not_fit_is_refused_and_each_fault_told_once(stage: Stage) -> None:
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     upload = imported(stage, b"id,right\na,wet\nb,Dry\nc,soggy\n")
     assert upload.state == "refused" and stage.items.count() == 0
     assert [str(group) for group in grouped(Fault(**fault) for fault in upload.faults)] == [
@@ -59,34 +63,38 @@ def test_a_table_that_the_form_does_not_fit_is_refused_and_each_fault_told_once(
 
 def test_items_that_the_form_does_not_fit_are_named_at_the_quote_and_not_published(stage: Stage) -> None:
     assert imported(stage, TABLE).state == "done"
-    setting_up.change_task(stage, {"settings": {"form": {**FORM, "show": [{"kind": "text", "text": "{txt}"}]}}}, None)
+    task_settings.change_task(
+        stage, {"settings": {"form": {**FORM, "show": [{"kind": "text", "text": "{txt}"}]}}}, None
+    )
     quote = publishing.quote(stage)
     (problem,) = quote.problems
     assert problem.startswith("2 waiting items do not fit the task, such as n1: The form names the column 'txt', which")
     with pytest.raises(MisfitError):
         publishing.publish(stage, quote.items, quote.total, "page", None)
     assert not stage.hits.exists()
-    assert sum(one.count for one in misfits.of_waiting(stage, 1)) == 1
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    assert sum(one.count for one in unsuitable_items.of_waiting(stage, 1)) == 1
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     assert publishing.quote(stage).problems == []
 
 
 def test_arrivals_that_the_form_does_not_fit_wait_and_the_lead_reads_why(stage: Stage) -> None:
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     assert imported(stage, TABLE).state == "done"
     stage.items.update(parent=make.item())
     stage.auto_publish = True
-    setting_up.change_task(stage, {"settings": {"form": {**FORM, "show": [{"kind": "text", "text": "{txt}"}]}}}, None)
+    task_settings.change_task(
+        stage, {"settings": {"form": {**FORM, "show": [{"kind": "text", "text": "{txt}"}]}}}, None
+    )
     assert publishing.publish_arrivals(stage) is None
     (reason,) = publishing.held_up(stage)
     assert reason.startswith("2 waiting items do not fit the task, such as n1: The form names the column 'txt', which")
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     assert publishing.held_up(stage) == []
     assert publishing.publish_arrivals(stage).total == 2
 
 
 def test_votes_and_single_answers_are_released_with_all_columns(stage: Stage, market: Any, lead: Any) -> None:
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     assert imported(stage, TABLE).items == 2
     quote = publishing.quote(stage)
     sending.send(publishing.publish(stage, quote.items, quote.total, "page", None).pk)
@@ -132,7 +140,7 @@ def test_marked_stretches_are_compared_and_released_with_their_places(stage: Sta
         "choices": ["Person"],
         "gold": "g",
     }
-    setting_up.change_task(stage, {"settings": {"form": {"ask": [names]}}}, None)
+    task_settings.change_task(stage, {"settings": {"form": {"ask": [names]}}}, None)
     known = json.dumps([{"start": 2, "end": 6, "label": "person"}]).replace('"', '""')
     assert imported(stage, f'id,text,g\nn1,"🛳 Ilse\r\nsails.","{known}"\n'.encode()).items == 1
     assert stage.items.get().document.data["columns"]["text"][2:6] == "Ilse"

@@ -4,17 +4,23 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain import block_losses, further_answers, marketplace_account
-from hits.domain.commitments import planned_cost
-from hits.domain.marketplace_account import gateway
-from hits.domain.plugins import protocol_of, recipe_of, settings_of
-from hits.flow.payments import auditing
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
-from hits.flow.setup import projects, ruling, stage_settings
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing
+from hits.judging.rules import required_answers
+from hits.judging.verbs import deciding, scoring
 from hits.models import Extension, Hit, Item, LedgerEntry, Stage, StageSummary
+from hits.payments.rules.commitments import planned_cost
+from hits.payments.verbs import checking_ledger
+from hits.projects.rules.plugins import protocol_of, recipe_of, settings_of
+from hits.projects.verbs import projects
 from hits.protocols.base import SettingsRefusedError
-from hits.quality.votes import Rule
+from hits.publishing.rules import marketplace_account
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.stages.verbs import aggregation_rule, stage_settings
+from hits.stats.vote_rules.votes import Rule
+from hits.workers.rules import block_losses
+from hits.workers.verbs import blocking
 from tests.hits.flow.conftest import fields
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,7 +34,7 @@ def stage(stage: Stage) -> Stage:
     """2 to 5 answers an item, kept with 2 right ones."""
     stage_settings.change(stage, {"answers": 2, "most_answers": 5, "enough": TWO_AGREE}, None)
     rule = Rule("conditions", 1, {"answers": 5, "text": "ok: at least 2 entity.correct = yes\notherwise: drop\n"})
-    ruling.save(stage, rule, stage.rule_edition, "", None)
+    aggregation_rule.save(stage, rule, stage.rule_edition, "", None)
     return stage
 
 
@@ -86,7 +92,7 @@ def test_each_item_gets_answers_until_two_agree_and_never_more_than_quoted(bring
     assert (account(stage).paid, account(stage).reserved) == (8 * UNIT, Decimal(0))
     stage.refresh_from_db()
     assert stage.summary.answers_taken == [[2, 1], [3, 2]]
-    assert auditing.check(stage.project, None, deep=True).faults == []
+    assert checking_ledger.check(stage.project, None, deep=True).faults == []
 
 
 def test_the_budget_that_holds_the_quoted_most_is_enough_for_every_item(bring, stage, publish, say):
@@ -177,7 +183,7 @@ def test_what_is_set_aside_is_given_back_when_so_many_answers_were_rejected_that
     item.refresh_from_db()
     assert (item.state, item.further) == ("again", 0)
     assert account(stage).reserved == submitted.count() * UNIT
-    assert auditing.check(stage.project, None, deep=True).faults == []
+    assert checking_ledger.check(stage.project, None, deep=True).faults == []
 
 
 def test_what_is_set_aside_is_given_back_when_a_lead_closes_early(bring, stage, publish, say):
@@ -241,7 +247,7 @@ def test_a_crash_between_deciding_and_buying_buys_each_further_answer_once(bring
         sending.send(pk)
     hit.refresh_from_db()
     assert (hit.max_assignments, Extension.objects.count()) == (3, 1)
-    assert auditing.check(stage.project, None, deep=True).faults == []
+    assert checking_ledger.check(stage.project, None, deep=True).faults == []
 
 
 def test_another_rule_is_tried_with_the_answers_that_each_item_wanted(bring, stage, publish, say):
@@ -251,10 +257,10 @@ def test_another_rule_is_tried_with_the_answers_that_each_item_wanted(bring, sta
     say(stage, agreed, "++")
     say(stage, split, "+-")
     say(stage, split, "+")
-    more_than_half = ruling.written(stage, "good: more than half entity.correct = yes\notherwise: drop")
-    (count,) = [row for row in ruling.preview(stage, more_than_half).counts if row[2]]
+    more_than_half = aggregation_rule.written(stage, "good: more than half entity.correct = yes\notherwise: drop")
+    (count,) = [row for row in aggregation_rule.preview(stage, more_than_half).counts if row[2]]
     assert (count[0].word, count[2]) == ("good", 2)
-    ruling.save(stage, more_than_half, stage.rule_edition, "", None)
+    aggregation_rule.save(stage, more_than_half, stage.rule_edition, "", None)
     deciding.decide(stage)
     assert {item.conclusion for item in items(stage)} == {"good"}
 
@@ -263,7 +269,7 @@ def test_the_books_name_a_stage_whose_money_set_aside_does_not_fit_its_items(bri
     bring(1)
     publish(stage)
     stage.items.update(further=1)
-    kinds = {one["kind"] for one in auditing.check(stage.project, None, deep=False).faults}
+    kinds = {one["kind"] for one in checking_ledger.check(stage.project, None, deep=False).faults}
     assert "set_aside" in kinds
     assert LedgerEntry.objects.filter(kind="set-aside", stage=stage).count() == 1
 
@@ -304,13 +310,13 @@ def test_after_publishing_the_numbers_and_the_condition_stay(bring, stage, publi
 
 
 def test_a_stage_says_what_the_growing_number_saved(bring, stage, publish, say):
-    assert further_answers.saving(stage) is None
+    assert required_answers.saving(stage) is None
     bring(2)
     publish(stage)
     for item, what in zip(items(stage), ("++", "--"), strict=True):
         say(stage, item, what)
     stage = Stage.objects.get(pk=stage.pk)
-    saving = further_answers.saving(stage)
+    saving = required_answers.saving(stage)
     assert saving is not None
     assert (saving.rows, saving.items, saving.mean, saving.fewer) == (((2, 2),), 2, 2.0, 6)
 
@@ -376,7 +382,7 @@ def test_a_condition_about_something_that_the_task_does_not_ask_stops_publishing
     quote = publishing.quote(stage)
     (problem,) = [said for said in quote.problems if "mood" in said]
     assert problem.startswith("The condition for enough answers names 'mood', which the task does not ask. It asks: ")
-    with pytest.raises(further_answers.UnknownUnitError):
+    with pytest.raises(required_answers.UnknownUnitError):
         publishing.publish(stage, quote.items, quote.total, "page", None)
     assert not stage.hits.exists()
     unit = next(iter(protocol_of(stage).levels(settings_of(stage))))
@@ -394,5 +400,5 @@ def test_from_20_decided_items_on_the_expectation_is_their_mean(stage: Stage, de
     StageSummary.objects.update_or_create(stage=stage, defaults={"answers_taken": taken})
     mean = (2 * 4 + 5 * (decided - 4)) / decided
     found = Stage.objects.get(pk=stage.pk)
-    assert further_answers.is_measured(found) is measured
-    assert (further_answers.expected(found) == pytest.approx(mean)) is measured
+    assert required_answers.is_measured(found) is measured
+    assert (required_answers.expected(found) == pytest.approx(mean)) is measured

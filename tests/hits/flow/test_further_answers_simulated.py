@@ -10,12 +10,15 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain import stage_statistics
-from hits.flow.payments import auditing
-from hits.flow.people import reviewing
-from hits.flow.pipeline import computing, deciding, harvesting, importing, publishing, scoring, sending, topping_up
-from hits.flow.setup import projects, ruling, setting_up, stage_settings
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing
+from hits.judging.rules import stage_statistics
+from hits.judging.verbs import computing, deciding, scoring
 from hits.models import Hit, Stage
+from hits.payments.verbs import checking_ledger
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.stages.verbs import aggregation_rule, stage_settings, task_settings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,18 +69,18 @@ def collect(name, lead, market, crowd, settings, rule=VOTED, method="majority"):
     importing.import_upload(upload.pk)
     stage = project.stages.get()
     task = {"question": "Is it so?", "choices": CHOICES, "shuffle": False}
-    setting_up.change_task(stage, {"hit_title": name, "settings": task}, None)
+    task_settings.change_task(stage, {"hit_title": name, "settings": task}, None)
     Stage.objects.filter(pk=stage.pk).update(requirements=[])
     stage_settings.change(Stage.objects.get(pk=stage.pk), settings, None)
     stage = Stage.objects.get(pk=stage.pk)
-    ruling.save(stage, ruling.written(stage, rule), stage.rule_edition, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, rule), stage.rule_edition, "", None)
     quote = publishing.quote(stage)
     sending.send(publishing.publish(stage, quote.items, quote.total, name, None).pk)
     stage = Stage.objects.select_related("project__account", "summary").get(pk=stage.pk)
     answer_all(stage, market, crowd, quote.total, method)
     stage.project.account.refresh_from_db()
     right = sum(item.conclusion == f"is-{crowd.truth[item.key]}" for item in stage.items.all())
-    assert auditing.check(project, None, deep=True).faults == []
+    assert checking_ledger.check(project, None, deep=True).faults == []
     return Collected(name, right / ITEMS, stage.assignments.count(), project.account.sums()[1], quote.total)
 
 

@@ -8,12 +8,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import grant_rows, hit_types
-from hits.domain.marketplace_account import gateway
-from hits.domain.qualification_tests import NotOfferedError
-from hits.flow.people import granting
 from hits.models import Assignment, Grant, Stage
 from hits.mturk.errors import UnreachableError
+from hits.publishing.rules import hit_types
+from hits.publishing.rules.marketplace_account import gateway
+from hits.workers.rules import grant_rows
+from hits.workers.rules.required_tests import NotOfferedError
+from hits.workers.verbs import granting
 from tests.hits import factories as make
 from tests.hits.flow.crashes import MOMENTS, crash, interrupted
 from tests.hits.market import VerbRefusedError

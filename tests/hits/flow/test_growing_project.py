@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from hits.domain.recipe_rows import Rows
-from hits.flow.data import releasing, withdrawing
-from hits.flow.setup import project_files, projects
+from hits.judging.rules.recipe_rows import Rows
 from hits.models import Document, Item, Project, Release
+from hits.projects.verbs import project_files, projects
 from hits.recipes.cosmos.steps import question_set
 from hits.recipes.source import AUTHOR
 from hits.refusals import Refusal
+from hits.releases.verbs import releasing, withdrawing
 from tests.hits import factories
 
 pytestmark = pytest.mark.django_db

@@ -2,9 +2,10 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow.pipeline import advancing, importing
-from hits.flow.setup import projects
+from hits.items.verbs import importing
+from hits.judging.verbs import advancing
 from hits.models import Document, Item, Upload
+from hits.projects.verbs import projects
 from tests.hits import factories
 from tests.hits.flow.conftest import example, lines
 

@@ -12,9 +12,9 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from hits import tasks
-from hits.domain.leases import Held
-from hits.flow.pipeline import importing
-from hits.formats import reading
+from hits.core.jobs.leases import Held
+from hits.formats.files import reading
+from hits.items.verbs import importing
 from hits.models import Document, Item, Project, Upload
 from tests.hits.flow.conftest import example, lines
 

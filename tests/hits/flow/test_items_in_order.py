@@ -10,12 +10,12 @@ from queue import Queue
 import pytest
 from django.db import connection, transaction
 
-from hits.domain import stage_statistics
-from hits.domain.hit_items import lock_items
-from hits.domain.summaries import refresh_worker_stats
-from hits.flow.people import blocking
-from hits.flow.pipeline import deciding
+from hits.judging.rules import stage_statistics
+from hits.judging.rules.summaries import refresh_worker_stats
+from hits.judging.verbs import deciding
 from hits.models import ComputationRun, Stage
+from hits.publishing.rules.hit_items import lock_items
+from hits.workers.verbs import blocking
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.said import say

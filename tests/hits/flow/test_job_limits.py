@@ -8,11 +8,11 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
 from hits import tasks
-from hits.domain.recipe_rows import Rows
-from hits.flow.data import releasing
-from hits.flow.payments import auditing
-from hits.flow.pipeline import computing
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.verbs import computing
 from hits.models import ComputationRun, LedgerCheck, Notice, Project
+from hits.payments.verbs import checking_ledger
+from hits.releases.verbs import releasing
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe
 
@@ -68,15 +68,15 @@ def test_what_comes_forward_may_be_interrupted_as_often_as_it_likes(project: Pro
 def test_a_comparison_of_the_books_that_is_out_of_time_or_dies_is_broken_off_with_a_sentence(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = auditing.begin(project, None)
+    row = checking_ledger.begin(project, None)
     with monkeypatch.context() as patch:
-        patch.setattr(auditing, "_run", _out_of_time)
+        patch.setattr(checking_ledger, "_run", _out_of_time)
         assert tasks.check_ledger(row.pk) == 0
     row.refresh_from_db()
     assert row.state == LedgerCheck.State.FAILED and "60 minutes" in row.message and "Compare again" in row.message
-    again = auditing.begin(project, None)
-    LedgerCheck.objects.filter(pk=again.pk).update(attempts=auditing.MOST_ATTEMPTS)
-    assert auditing.run(again.pk).message == auditing.TRIED
+    again = checking_ledger.begin(project, None)
+    LedgerCheck.objects.filter(pk=again.pk).update(attempts=checking_ledger.MOST_ATTEMPTS)
+    assert checking_ledger.run(again.pk).message == checking_ledger.TRIED
 
 
 def test_a_release_that_is_cut_off_is_a_notice(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

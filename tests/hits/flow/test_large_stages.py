@@ -9,8 +9,8 @@ import pytest
 from django.db.models import F
 
 from hits import tasks
-from hits.domain import summaries
-from hits.flow.pipeline import deciding
+from hits.judging.rules import summaries
+from hits.judging.verbs import deciding
 from hits.models import Stage, StageSummary
 from tests.hits import factories as make
 

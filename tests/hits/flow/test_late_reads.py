@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain.hit_plans import clearable
-from hits.flow.people import reviewing
+from hits.answers.verbs import reviewing
 from hits.models import Account, Assignment, Hit, Stage
+from hits.publishing.rules.hit_plans import clearable
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.flow.test_counting import _stage, answer_of, read, reject
 

@@ -17,17 +17,17 @@ from django.db.models import Sum
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hits import tasks
-from hits.domain.lead_limits import AboveLeadLimitError, LimitedOwnerError, narrowest, room_of
-from hits.flow.payments import asking
-from hits.flow.setup import archiving, invitations, members, project_files, projects
+from hits.accounts.rules.lead_limits import AboveLeadLimitError, LimitedOwnerError, narrowest, room_of
 from hits.models import Account, BudgetRequest, Guest, LeadLimit, Project
+from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.verbs import requesting_budget
+from hits.projects.verbs import archiving, invitations, members, project_files, projects
 from hits.refusals import Refusal
 from tests.hits import factories as make
 from tests.hits.flow.test_two_leads import TwoLeads, database_with_connections, leads
 
 __all__ = ["database_with_connections", "leads"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
+pytestmark = pytest.mark.django_db(transaction=True)
 # On SQLite writers stand in one queue anyway.
 REPETITIONS = 40 if connection.vendor == "postgresql" else 5
 EXAMPLES = 10 if connection.vendor == "postgresql" else 40
@@ -35,7 +35,7 @@ EXAMPLES = 10 if connection.vendor == "postgresql" else 40
 
 def lead_with(amount: int | None, name: str | None = None) -> User:
     lead: User = make.user(name)
-    asking.limit_lead(lead, None if amount is None else Decimal(amount))
+    requesting_budget.limit_lead(lead, None if amount is None else Decimal(amount))
     return lead
 
 
@@ -114,7 +114,7 @@ def test_the_server_itself_is_held_by_no_limit_and_a_lower_limit_leaves_budgets_
     set_budget(project, 350, anna)
     with pytest.raises(AboveLeadLimitError):
         set_budget(project, 351, anna)
-    asking.limit_lead(anna, None)
+    requesting_budget.limit_lead(anna, None)
     set_budget(project, 999, anna)
 
 
@@ -122,7 +122,7 @@ def test_a_manager_raises_a_budget_no_further_than_its_owner_could() -> None:
     anna, mia = lead_with(500), make.user()
     project = owned(anna, 100)
     make.member(project, mia, "manager")
-    asking.allow(project, mia, Decimal(9000), anna)
+    requesting_budget.allow(project, mia, Decimal(9000), anna)
     with pytest.raises(AboveLeadLimitError):
         set_budget(project, 501, mia)
     set_budget(project, 500, mia)
@@ -132,13 +132,13 @@ def test_a_request_above_the_limit_waits_until_there_is_room() -> None:
     anna, mia = lead_with(500), make.user()
     project, other = owned(anna, 100), owned(anna, 300)
     make.member(project, mia, "manager")
-    row = asking.ask_for_budget(project, mia, Decimal(300))
+    row = requesting_budget.ask_for_budget(project, mia, Decimal(300))
     with pytest.raises(AboveLeadLimitError):
-        tasks.approve_request(row, anna)
+        approve_request(row, anna)
     row.refresh_from_db()
     assert row.waits and budget_of(project) == 100
     set_budget(other, 200, anna)
-    tasks.approve_request(row, anna)
+    approve_request(row, anna)
     assert budget_of(project) == 300
 
 
@@ -234,14 +234,14 @@ class Case:
         self.projects.append(start(user, amount))
 
     def allow(self, project: Project, user: User, amount: int) -> None:
-        asking.allow(project, user, Decimal(amount * 10), self.owner(project))
+        requesting_budget.allow(project, user, Decimal(amount * 10), self.owner(project))
 
     def ask(self, project: Project, user: User, amount: int) -> None:
-        asking.ask_for_budget(project, user, Decimal(amount))
+        requesting_budget.ask_for_budget(project, user, Decimal(amount))
 
     def approve(self, project: Project, user: User, amount: int) -> None:
         if row := BudgetRequest.objects.filter(project=project, state="waiting").first():
-            tasks.approve_request(row, user)
+            approve_request(row, user)
 
     def join(self, project: Project, user: User, amount: int) -> None:
         members.add_member(project, user, "owner" if amount % 2 else "manager", self.owner(project))
@@ -276,6 +276,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.on_postgresql
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=EXAMPLES)
 @given(steps=STEPS)
 def test_no_order_of_budgets_requests_and_owners_takes_a_lead_past_the_limit(
@@ -296,6 +297,7 @@ def refusals(outcomes: list[object]) -> list[type]:
     return [type(one) for one in outcomes if isinstance(one, Exception)]
 
 
+@pytest.mark.on_postgresql
 def test_of_two_budgets_that_are_raised_at_once_the_limit_has_room_for_one(leads: TwoLeads) -> None:
     for _ in range(REPETITIONS):
         anna = lead_with(500)
@@ -305,14 +307,15 @@ def test_of_two_budgets_that_are_raised_at_once_the_limit_has_room_for_one(leads
         assert budgeted(anna) == 400
 
 
+@pytest.mark.on_postgresql
 def test_of_a_budget_a_new_project_and_a_request_at_once_the_limit_has_room_for_one(leads: TwoLeads) -> None:
     for _ in range(REPETITIONS // 2):
         anna, mia = lead_with(500), make.user()
         project, other = owned(anna, 100), owned(anna, 100)
         make.member(other, mia, "manager")
-        row = asking.ask_for_budget(other, mia, Decimal(300))
+        row = requesting_budget.ask_for_budget(other, mia, Decimal(300))
         outcomes = leads.at_once(
-            lambda row=row, anna=anna: asking.approve(row, anna), lambda anna=anna: start(anna, 200)
+            lambda row=row, anna=anna: requesting_budget.approve(row, anna), lambda anna=anna: start(anna, 200)
         )
         assert refusals(outcomes) == [AboveLeadLimitError], outcomes
         Account.objects.filter(project__in=projects_of(anna)).update(budget=Decimal(100))
@@ -329,6 +332,7 @@ def projects_of(lead: User) -> list[Project]:
     return [row.project for row in lead.memberships.select_related("project")]
 
 
+@pytest.mark.on_postgresql
 def test_a_new_owner_and_a_raise_of_the_same_budget_at_once_keep_within_the_limit_of_the_new_one(
     leads: TwoLeads,
 ) -> None:
@@ -343,6 +347,7 @@ def test_a_new_owner_and_a_raise_of_the_same_budget_at_once_keep_within_the_limi
         assert budgeted(ben) <= 200
 
 
+@pytest.mark.on_postgresql
 def test_two_who_raise_budgets_of_the_same_owners_never_wait_for_each_other_for_ever(leads: TwoLeads) -> None:
     owners = [lead_with(500) for _ in range(10)]
     rows = [owned(owners, 0), owned(owners[::-1], 0)]

@@ -6,13 +6,15 @@ from decimal import Decimal
 import pytest
 
 from hits import tasks
-from hits.domain.marketplace_account import gateway
-from hits.flow.data import releasing
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import advancing, deciding, harvesting, publishing, scoring, sending, topping_up
-from hits.flow.setup import projects
-from hits.formats import record
+from hits.answers.verbs import harvesting, reviewing
+from hits.formats.inputs import record
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Assignment, Block, Hit, Item, Label, LedgerEntry, Stage, Verdict, Worker
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.releases.verbs import releasing
+from hits.workers.verbs import blocking
 from tests.hits import factories
 from tests.hits.flow.conftest import fields
 

@@ -16,10 +16,12 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.crowd.key import AnswerKey
-from hits.flow.people import granting
-from hits.flow.pipeline import computing, drawing, importing, publishing, sending
-from hits.flow.setup import projects
+from hits.items.verbs import importing, sampling
+from hits.judging.verbs import computing
 from hits.models import Project
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.workers.verbs import granting
 from ops import demo_checks, demo_checks_mcscript
 from ops.demo_checks import Demonstration
 from tests.hits.crowd.pages import filled_in
@@ -121,7 +123,7 @@ def give_qualifications(project: Project, people: People) -> None:
 
 
 def draw_and_work(people: People, stage: Any) -> None:
-    assert drawing.draw(stage, stage.draws)
+    assert sampling.draw(stage, stage.draws)
     send_arrivals(stage)
     people.work(stage)
 

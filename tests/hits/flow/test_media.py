@@ -14,16 +14,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from hits import tasks
-from hits.domain import media
-from hits.domain.archived import ArchivedError
-from hits.flow.data import media_files, releasing
-from hits.flow.pipeline import importing
-from hits.flow.setup import archiving, project_files, projects, setting_up
-from hits.management.commands._base import jobs_run_here
+from hits.core.models.blobs import BlobChunk
+from hits.items.rules import media
+from hits.items.verbs import importing, media_files
 from hits.models import Blob, Hit, Item, MediaFile, Project, Stage, Upload
-from hits.models.files import BlobChunk
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import archiving, project_files, projects
+from hits.releases.verbs import releasing
+from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
+from tests.hits.jobs import jobs_run_here
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -37,7 +38,7 @@ CAT, DOG = sample.png(40, 30), sample.png(30, 40)
 def stage(lead: Any) -> Stage:
     project = projects.create_project("Quay", "form", Decimal("5.00"), "lab@example.org", lead, seed=3)
     found = project.stages.get()
-    setting_up.change_task(found, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(found, {"settings": {"form": FORM}}, None)
     return found
 
 
@@ -211,7 +212,7 @@ def test_files_of_another_project_are_not_there(stage: Stage) -> None:
 def test_the_names_of_many_rows_take_a_few_queries(stage: Stage, lead: Any) -> None:
     bring(stage.project, {f"{n}.png": CAT for n in range(300)})
     elsewhere = projects.create_project("Pier", "form", Decimal("5.00"), "lab@example.org", lead, seed=3).stages.get()
-    setting_up.change_task(elsewhere, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(elsewhere, {"settings": {"form": FORM}}, None)
     with CaptureQueriesContext(connection) as of_addresses:
         assert rows(elsewhere, *(f"https://pictures.example.org/{n}.png" for n in range(3000))).items == 3000
     with CaptureQueriesContext(connection) as of_names:
@@ -253,7 +254,7 @@ def test_a_form_with_a_video_of_elsewhere_and_an_uploaded_sound_may_load_both(st
         {"kind": "audio", "column": "picture", "description": "A bell"},
         {"kind": "video", "column": "film", "description": "A film"},
     ]
-    setting_up.change_task(stage, {"settings": {"form": {**FORM, "show": show}}}, None)
+    task_settings.change_task(stage, {"settings": {"form": {**FORM, "show": show}}}, None)
     bring(stage.project, {"bell.wav": sample.wav()})
     table = b"id,picture,film\nr1,bell.wav,https://films.example.org/a.webm\n"
     upload = importing.create_upload(stage.project, "rows.csv", table, "public", None)
@@ -275,7 +276,7 @@ def test_what_a_published_item_shows_stays_the_same_when_another_file_of_the_nam
 
 
 def _asked(stage: Stage, item: Item) -> tuple[Any, int, list[Any], Any]:
-    from hits.domain.plugins import protocol_of, settings_of
+    from hits.projects.rules.plugins import protocol_of, settings_of
 
     return protocol_of(stage), stage.project_id, [(item.document.data, item.data)], settings_of(stage)
 
@@ -307,7 +308,7 @@ def test_what_a_hit_that_was_closed_early_has_shown_stays(stage: Stage) -> None:
 
 
 def test_a_waiting_item_whose_file_is_gone_is_not_published(stage: Stage) -> None:
-    from hits.flow.pipeline import publishing
+    from hits.publishing.verbs import publishing
 
     bring(stage.project, {"cat.png": CAT})
     rows(stage, "cat.png")

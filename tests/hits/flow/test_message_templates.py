@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain import message_templates, recipients
-from hits.domain.archived import ArchivedError
-from hits.domain.message_templates import TemplateRefusedError, filled, unknown_fault
-from hits.flow.people import message_templates as flow
-from hits.flow.people import messaging
 from hits.models import MessageTemplate, Stage, Worker, WorkerMessage
-from hits.models.messages import LONGEST_WRITTEN
+from hits.people.models import LONGEST_WRITTEN
+from hits.people.rules import message_templates, recipients
+from hits.people.rules.message_templates import TemplateRefusedError, filled, unknown_fault
+from hits.people.verbs import message_templates as flow
+from hits.people.verbs import messaging
+from hits.projects.rules.archived import ArchivedError
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hits.flow.people import messaging
 from hits.models import Stage, Worker, WorkerMessage
 from hits.mturk.errors import RefusedError, ThrottledError, UnreachableError
+from hits.people.verbs import messaging
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 
 from hits import protocols
-from hits.flow.pipeline import model_answering
-from hits.flow.pipeline.model_answering import Given, ModelAnswersRefusedError
+from hits.model_assist.verbs import model_answering
+from hits.model_assist.verbs.model_answering import Given, ModelAnswersRefusedError
 from hits.models import ModelAnswer, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked

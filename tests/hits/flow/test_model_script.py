@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from hits.flow.setup import model_annotators
+from hits.model_assist.verbs import model_annotators
 from hits.models import ModelAnswer, ModelLease
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked

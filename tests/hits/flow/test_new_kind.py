@@ -7,11 +7,14 @@ import pytest
 from django.template import engines
 
 from hits import protocols, recipes
-from hits.domain.task_links import task_url
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import projects
+from hits.answers.rules.task_links import task_url
+from hits.answers.verbs import harvesting
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Item
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import releasing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 

@@ -15,13 +15,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from hits import due_notices, protocols, tasks
-from hits.domain import notices
-from hits.domain.reported_decisions import TAKEN_BACK
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
-from hits.flow.data.releasing import NothingToReleaseError
-from hits.flow.setup import noticing
+from hits import protocols, tasks
+from hits.answers.rules.reported_decisions import TAKEN_BACK
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import (
     Account,
     Assignment,
@@ -39,6 +35,11 @@ from hits.models import (
     Upload,
     Worker,
 )
+from hits.notifications.jobs import pending_notices
+from hits.notifications.rules import notices
+from hits.notifications.verbs import writing_notices
+from hits.releases.verbs import releasing
+from hits.releases.verbs.releasing import NothingToReleaseError
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -287,11 +288,11 @@ def test_another_process_that_found_the_same_writes_it_once(stage: Stage) -> Non
     _budget(stage, True)
     make.hit(make.item(stage, state=Item.State.KEPT), state=Hit.State.CLOSED)
     _summary(stage, reported=2)
-    [projects] = list(noticing._in_use())
-    first, second = due_notices.of_projects(projects), due_notices.of_projects(projects)
+    [projects] = list(writing_notices._in_use())
+    first, second = pending_notices.of_projects(projects), pending_notices.of_projects(projects)
     assert {one.kind for one in first} == {Kind.BUDGET, Kind.FINISHED, Kind.REPORT}
-    noticing.write(projects, first)
-    noticing.write(projects, second)
+    writing_notices.write(projects, first)
+    writing_notices.write(projects, second)
     assert Notice.objects.count() == 3
 
 
@@ -324,7 +325,7 @@ def test_a_member_sees_as_new_what_came_after_joining_and_after_the_last_look(st
     make.member(stage.project, bob, "reader")
     assert [notices.new_count(person) for person in (alice, bob, make.user("eve"))] == [1, 0, 0]
     assert notices.seen_by(bob).count() == 1
-    noticing.mark_seen(alice, timezone.now())
+    writing_notices.mark_seen(alice, timezone.now())
     assert notices.new_count(alice) == 0
     _review(stage, True)
     tasks.tell_members()
@@ -337,10 +338,10 @@ def test_marking_as_seen_up_to_a_moment_leaves_what_came_later_and_never_goes_ba
     shown = Notice.objects.get().told_at
     _review(stage, True)
     tasks.tell_members()
-    noticing.mark_seen(alice, shown)
+    writing_notices.mark_seen(alice, shown)
     assert notices.new_count(alice) == 1
-    noticing.mark_seen(alice, timezone.now() + timedelta(days=9))
-    noticing.mark_seen(alice, shown)
+    writing_notices.mark_seen(alice, timezone.now() + timedelta(days=9))
+    writing_notices.mark_seen(alice, shown)
     assert notices.new_count(alice) == 0
     _import(stage, True)
     tasks.tell_members()
@@ -351,11 +352,11 @@ def test_a_kind_that_is_switched_off_is_neither_shown_nor_counted(stage: Stage, 
     _budget(stage, True)
     _review(stage, True)
     tasks.tell_members()
-    noticing.choose(alice, {"budget": (False, True)})
+    writing_notices.choose(alice, {"budget": (False, True)})
     assert [row.kind for row in notices.seen_by(alice)] == ["review"]
     assert notices.new_count(alice) == 1
-    with pytest.raises(noticing.UnknownKindError, match="no kind weather"):
-        noticing.choose(alice, {"review": (False, False), "weather": (True, True)})
+    with pytest.raises(writing_notices.UnknownKindError, match="no kind weather"):
+        writing_notices.choose(alice, {"review": (False, False), "weather": (True, True)})
     assert notices.new_count(alice) == 1
 
 

@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from hits.domain.stage_tables import table_of
-from hits.flow.data import releasing
-from hits.flow.people import reviewing
-from hits.flow.pipeline import advancing, deciding, drawing, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import own_stages, project_files, projects, setting_up, stage_settings
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing, sampling
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Item, Stage
+from hits.projects.verbs import project_files, projects
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.verbs import publishing, sending
+from hits.releases.verbs import releasing
+from hits.stages.rules.stage_tables import table_of
+from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +41,7 @@ def first(lead: Any, market: Any) -> Stage:
     project = projects.create_project("Headlines", "form", Decimal("20.00"), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
     stage_settings.change(stage, {"answers": 2, "requirements": []}, lead)
-    setting_up.change_task(stage, {"settings": {"form": WRITE}}, None)
+    task_settings.change_task(stage, {"settings": {"form": WRITE}}, None)
     return stage
 
 
@@ -77,9 +80,9 @@ TWO = ({"headline": "Wet!", "weather": "wet"}, {"headline": "Again", "weather": 
 
 def test_each_answer_that_counts_is_an_item_of_the_next_stage_and_is_published(first, market, lead):
     imported(first)
-    stage = own_stages.add_stage(first.project, OF_ANSWERS, lead)
+    stage = custom_stages.add_stage(first.project, OF_ANSWERS, lead)
     assert (stage.key, stage.position, stage.auto_publish, stage.items.count()) == ("rate", 2, False, 0)
-    setting_up.change_task(stage, {"settings": {"form": RATE}}, None)
+    task_settings.change_task(stage, {"settings": {"form": RATE}}, None)
     published(first)
     answered(first, market, *TWO)
     assert sorted((row["text"], row["ask.headline"], row["ask.weather"], row["source"]) for row in columns(stage)) == [
@@ -96,7 +99,7 @@ def test_an_item_of_an_answer_that_stops_counting_is_taken_back(first, market, l
     imported(first, TABLE[: TABLE.index(b"n2")])
     stage_settings.change(first, {"approval": "review", "auto_approval_seconds": 86_400}, lead)
     advancing.only_approved(first, False, lead)
-    stage = own_stages.add_stage(first.project, OF_ANSWERS, lead)
+    stage = custom_stages.add_stage(first.project, OF_ANSWERS, lead)
     published(first)
     answered(first, market, *TWO)
     stays, goes = stage.items.order_by("id")
@@ -113,7 +116,7 @@ def test_what_most_said_stands_in_the_columns_of_a_kept_item(first, market, lead
     published(first)
     answered(first, market, *TWO)
     # Added later: what was kept already comes too, with the next round.
-    stage = own_stages.add_stage(
+    stage = custom_stages.add_stage(
         first.project, {**OF_ANSWERS, "input": {"stage": "ask", "each": "item"}, "answers": 1}, lead
     )
     assert advancing.unfinished() == [first.pk]
@@ -128,19 +131,19 @@ def test_a_stage_draws_the_same_sample_for_the_same_seed_and_none_twice(first, m
     imported(first)
     published(first)
     answered(first, market, *TWO)
-    stage = own_stages.add_stage(first.project, {**OF_ANSWERS, "draws": 3}, lead)
+    stage = custom_stages.add_stage(first.project, {**OF_ANSWERS, "draws": 3}, lead)
     assert advancing.advance(first) == 0 and stage.items.count() == 0
-    assert drawing.quote(stage) == drawing.Quote(there=4, here=0, new=4)
-    assert drawing.draw(stage, 3) == 3 and drawing.draw(stage, 3) == 0
+    assert sampling.quote(stage) == sampling.Quote(there=4, here=0, new=4)
+    assert sampling.draw(stage, 3) == 3 and sampling.draw(stage, 3) == 0
     keys = set(stage.items.values_list("key", flat=True))
-    assert drawing.draw(stage, 4) == 1
+    assert sampling.draw(stage, 4) == 1
     assert keys < set(stage.items.values_list("key", flat=True))
     assert all(item.source.worker and item.parent.stage_id == first.pk for item in stage.items.all())
 
 
 def test_rows_of_the_file_go_to_a_stage_that_asks_about_them_too(first, lead):
     imported(first, TABLE[: TABLE.index(b"n2")])
-    stage = own_stages.add_stage(first.project, {"title": "Tone", "protocol": "form"}, lead)
+    stage = custom_stages.add_stage(first.project, {"title": "Tone", "protocol": "form"}, lead)
     assert [item.key for item in stage.items.all()] == ["n1"]
     imported(first, b"id,text,source\nn3,Fog.,note\n")
     assert [item.key for item in stage.items.order_by("id")] == ["n1", "n3"]
@@ -154,7 +157,7 @@ def test_every_fault_of_a_new_stage_is_named_once_and_nothing_is_added(first, le
         "input": {"stage": "later", "each": "word"}, "colour": "red",
     }  # fmt: skip
     with pytest.raises(SettingsRefusedError) as refusal:
-        own_stages.add_stage(first.project, wrong, lead)
+        custom_stages.add_stage(first.project, wrong, lead)
     said = refusal.value.reasons
     assert len(said) == len(set(said)) == 4
     for place in ("answers must be", "reward must be", "input must be a table", "colour is unknown"):
@@ -162,34 +165,34 @@ def test_every_fault_of_a_new_stage_is_named_once_and_nothing_is_added(first, le
     fits = {**wrong, "reward": "0.10", "answers": 1, "input": {"stage": "later", "each": "item"}}
     del fits["colour"]
     with pytest.raises(SettingsRefusedError) as refusal:
-        own_stages.add_stage(first.project, fits, lead)
+        custom_stages.add_stage(first.project, fits, lead)
     assert [sentence.split()[0] for sentence in refusal.value.reasons] == ["key", "protocol", "input.stage"]
     assert first.project.stages.count() == 1
 
 
 def test_only_an_unused_stage_of_the_leads_own_is_removed(first, lead, market):
     project = first.project
-    middle = own_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
-    last = own_stages.add_stage(project, {**OF_ANSWERS, "input": {"stage": "tone"}}, lead)
-    with pytest.raises(own_stages.StageNotRemovableError, match="stage of the recipe"):
-        own_stages.remove_stage(first, lead)
-    with pytest.raises(own_stages.StageNotRemovableError, match="named by “Rate”"):
-        own_stages.remove_stage(middle, lead)
-    own_stages.remove_stage(last, lead)
+    middle = custom_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
+    last = custom_stages.add_stage(project, {**OF_ANSWERS, "input": {"stage": "tone"}}, lead)
+    with pytest.raises(custom_stages.StageNotRemovableError, match="stage of the recipe"):
+        custom_stages.remove_stage(first, lead)
+    with pytest.raises(custom_stages.StageNotRemovableError, match="named by “Rate”"):
+        custom_stages.remove_stage(middle, lead)
+    custom_stages.remove_stage(last, lead)
     imported(first)
-    own_stages.remove_stage(middle, lead)
+    custom_stages.remove_stage(middle, lead)
     assert list(project.stages.values_list("key", "position")) == [("ask", 1)]
-    again = own_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
+    again = custom_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
     assert again.items.count() == 2
     published(again)
-    with pytest.raises(own_stages.StageNotRemovableError, match="was published"):
-        own_stages.remove_stage(again, lead)
+    with pytest.raises(custom_stages.StageNotRemovableError, match="was published"):
+        custom_stages.remove_stage(again, lead)
     verbs = list(project.actions.order_by("id").values_list("verb", flat=True))
     assert verbs.count("added a stage") == 3 and verbs.count("removed a stage") == 2
 
 
 def test_the_projects_file_and_its_clone_have_the_stage_too(first, lead):
-    stage = own_stages.add_stage(first.project, {**OF_ANSWERS, "draws": 7}, lead)
+    stage = custom_stages.add_stage(first.project, {**OF_ANSWERS, "draws": 7}, lead)
     made = project_files.clone(first.project, "Again", Decimal("5.00"), lead)
     copy = made.stages.get(key="rate")
     assert table_of(copy) == table_of(stage)
@@ -203,7 +206,7 @@ def test_a_row_of_any_recipes_stage_has_its_texts_as_columns(lead, market):
     stage = make.stage()
     item = make.item(stage, state=Item.State.KEPT)
     verdict = make.verdict(item, outcome="kept")
-    added = own_stages.add_stage(
+    added = custom_stages.add_stage(
         stage.project, {"title": "Fluent", "protocol": "form", "input": {"stage": stage.key}}, lead
     )
     assert advancing.advance(stage) == 1
@@ -214,8 +217,8 @@ def test_a_row_of_any_recipes_stage_has_its_texts_as_columns(lead, market):
 
 def test_a_release_has_the_votes_of_the_stage_in_files_of_its_own(first, market, lead):
     imported(first)
-    stage = own_stages.add_stage(first.project, {**OF_ANSWERS, "answers": 1, "requirements": []}, lead)
-    setting_up.change_task(stage, {"settings": {"form": RATE}}, None)
+    stage = custom_stages.add_stage(first.project, {**OF_ANSWERS, "answers": 1, "requirements": []}, lead)
+    task_settings.change_task(stage, {"settings": {"form": RATE}}, None)
     published(first)
     answered(first, market, *TWO)
     before = releasing.preview(first.project)

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
-from hits.domain import webhook_events
-from hits.domain.item_answers import without
-from hits.flow.people import personal_data
-from hits.flow.pipeline import scoring
+from hits.answers.rules.item_answers import without
+from hits.judging.verbs import scoring
 from hits.models import Assignment, Draft, Stage, WebhookDelivery, Worker, WorkerMessage
+from hits.workers.verbs import personal_data
 from tests.hits import factories as make
 from tests.hits.commands.conftest import Run, run
 
@@ -66,7 +65,7 @@ def test_the_export_lists_the_messages_to_webhooks_that_name_the_worker(stage: S
     make.webhook(stage.project)
     for worker_id in ("AFERRY", "AFERRY2"):
         facts = {"worker": worker_id, "stage": stage.key, "block": 1, "by_hand": True}
-        webhook_events.announce(stage.project_id, "worker.blocked", lambda facts=facts: [facts])
+        WebhookDelivery.objects.announce(stage.project_id, "worker.blocked", lambda facts=facts: [facts])
     [told] = json.loads(run("export_worker", "AFERRY"))["webhook_messages"]
     row = WebhookDelivery.objects.earliest("pk")
     assert (told["message"], told["event"], told["project"]) == (row.message_id, "worker.blocked", stage.project.slug)

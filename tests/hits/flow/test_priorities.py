@@ -11,15 +11,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.domain import item_lists, misfits
-from hits.domain.archived import ArchivedError
-from hits.domain.item_lists import ItemFilter
-from hits.domain.wanted_answers import by_priority, in_order
-from hits.flow.pipeline import importing, prioritizing, publishing, sending, topping_up
-from hits.flow.setup import projects, stage_settings
-from hits.formats.faults import FormatErrors
-from hits.formats.item_values import MOST_ROWS, Place, PriorityRow, read_priorities
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.item_values import MOST_ROWS, Place, PriorityRow, read_priorities
+from hits.items.rules import item_lists, unsuitable_items
+from hits.items.rules.item_lists import ItemFilter
+from hits.items.verbs import importing, prioritizing
+from hits.judging.rules.required_answers import by_priority, in_order
 from hits.models import Action, Batch, Extension, Hit, Item, Project, Stage
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 
@@ -157,7 +159,7 @@ def test_what_is_looked_through_before_publishing_is_what_goes_first(lead: Any) 
     for key, columns, priority in [("a", {"text": "A"}, None), ("b", {}, 1.0)]:
         make.item(stage, key=key, data={}, priority=priority,
                   document=make.document(project, data={"columns": columns}))  # fmt: skip
-    (found,) = misfits.of_waiting(stage, 1)
+    (found,) = unsuitable_items.of_waiting(stage, 1)
     assert found.first == "b"
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import tomli_w
 
-from hits.domain.stage_tables import table_of
-from hits.flow.setup import project_files, projects, stage_settings
-from hits.flow.setup.project_files import ProjectFileError
 from hits.models import Item, Project, Stage
+from hits.projects.verbs import project_files, projects
+from hits.projects.verbs.project_files import ProjectFileError
 from hits.recipes import available
+from hits.stages.rules.stage_tables import table_of
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db

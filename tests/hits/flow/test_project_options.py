@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hits.flow.people import granting
-from hits.flow.setup import projects
 from hits.models import Project
+from hits.projects.verbs import projects
 from hits.recipes import OptionError
+from hits.workers.verbs import granting
 from tests.hits import factories
 
 pytestmark = pytest.mark.django_db

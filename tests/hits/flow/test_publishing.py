@@ -5,14 +5,15 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from hits.domain.marketplace_account import gateway
-from hits.domain.task_links import task_url
-from hits.flow.pipeline import harvesting, publishing, sending
+from hits.answers.rules.task_links import task_url
+from hits.answers.verbs import harvesting
+from hits.core.models.intents import TOKEN_LIFE
 from hits.models import Batch, BudgetExceededError, Hit, Item, Lease, LedgerEntry
-from hits.models.intents import TOKEN_LIFE
 from hits.mturk.errors import RefusedError
 from hits.mturk.gateway import Gateway
 from hits.mturk.question import external_question
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
 from marketplace.rules import limits
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,12 +16,13 @@ from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import gather
 from hits.crowd.worker import Worker
-from hits.domain.qualification_tests import NotOfferedError
-from hits.flow.people import testing
-from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects
+from hits.items.verbs import importing
 from hits.models import Project, QualificationTest
+from hits.projects.verbs import projects
 from hits.protocols import simulated
+from hits.publishing.verbs import publishing, sending
+from hits.workers.rules.required_tests import NotOfferedError
+from hits.workers.verbs import qualification_tests
 from tests.hits.flow.test_cosmos_job import STORIES
 from tests.hits.market import Marketplace, VerbRefusedError
 
@@ -42,7 +43,7 @@ def project(lead: Any) -> Project:
 def test_the_recipes_test_is_written_down_with_the_project_and_three_stages_ask_for_it(project: Project) -> None:
     test = project.qualification_tests.get()
     assert (test.key, test.state, test.pass_mark) == ("reading-between-lines", State.OFFERING, 80)
-    asking = {stage.key for stage in testing.requiring(test)}
+    asking = {stage.key for stage in qualification_tests.requiring(test)}
     assert asking == {"write", "validate", "human"}
     for stage in project.stages.filter(key__in=asking):
         wanted = [(one["qualification"], one["comparator"], one.get("integers")) for one in stage.requirements]
@@ -52,7 +53,7 @@ def test_the_recipes_test_is_written_down_with_the_project_and_three_stages_ask_
         ]  # fmt: skip
     with pytest.raises(NotOfferedError, match="just being offered"):
         publishing.publish(project.stages.get(key="write"), 4, Decimal("3.36"), "page", None)
-    assert testing.unfinished() == [project.pk]
+    assert qualification_tests.unfinished() == [project.pk]
 
 
 def test_a_project_that_a_lead_starts_on_the_page_offers_its_test_at_once(
@@ -68,7 +69,7 @@ def test_a_project_that_a_lead_starts_on_the_page_offers_its_test_at_once(
 def test_a_simulated_worker_passes_it_on_the_sites_own_pages_and_then_finds_the_work(
     market: Marketplace, project: Project
 ) -> None:
-    assert testing.finish(project) == 1
+    assert qualification_tests.finish(project) == 1
     write = project.stages.get(key="write")
     quote = publishing.quote(write)
     sending.send(publishing.publish(write, quote.items, quote.total, "page", None).pk)
@@ -88,5 +89,5 @@ def test_a_simulated_worker_passes_it_on_the_sites_own_pages_and_then_finds_the_
                 market.accept(worker.worker_id, hit_id=wanted.hit_id)
     assert market.accept(worker.worker_id, hit_id=wanted.hit_id).worker_id == worker.worker_id
     test = project.qualification_tests.get()
-    assert testing.fetch_scores(test.pk) == 1
+    assert qualification_tests.fetch_scores(test.pk) == 1
     assert dict(test.scores.values_list("value", "value")) == {100: 100}

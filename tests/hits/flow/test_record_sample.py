@@ -9,12 +9,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.recipe_rows import Rows
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding, drawing, publishing, scoring
+from hits.items.verbs import sampling
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.rules.summaries import refresh_summary
+from hits.judging.verbs import deciding, scoring
 from hits.models import Item, Project, Stage
+from hits.publishing.verbs import publishing
 from hits.recipes.record.steps import build_release
+from hits.releases.verbs import releasing
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +42,7 @@ def confirmed(project: Project, bring: Callable[..., Any]) -> Project:
 def stage(confirmed: Project) -> Stage:
     """The stage with its sample."""
     found = confirmed.stages.get(key="reasoning")
-    drawing.draw(found, found.draws)
+    sampling.draw(found, found.draws)
     return found
 
 
@@ -92,11 +94,11 @@ def test_neither_a_sample_nor_its_labels_change_what_is_released(confirmed: Proj
 
     before, files = released(), _files(confirmed)
     stage = confirmed.stages.get(key="reasoning")
-    drawing.draw(stage, stage.draws)
+    sampling.draw(stage, stage.draws)
     label(stage, KINDS, KINDS)
     assert (released(), _files(confirmed)) == (before, files)
     assert before["counts"] == {"train": 0, "dev": 6, "test": 6}
-    assert drawing.draw(stage, stage.draws) == 0
+    assert sampling.draw(stage, stage.draws) == 0
 
 
 def _files(project: Project) -> dict[str, bytes]:

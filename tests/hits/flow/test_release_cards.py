@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.domain.archived import ArchivedError
-from hits.domain.release_cards import DATASHEET, FIELDS, LONGEST, ReleaseCardError
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
-from hits.flow.setup import project_files, projects
-from hits.flow.setup.release_cards import change_card
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item, Project
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import project_files, projects
+from hits.releases.rules.release_cards import DATASHEET, FIELDS, LONGEST, ReleaseCardError
+from hits.releases.verbs import releasing
+from hits.releases.verbs.changing_card import change_card
 from tests.hits import factories as make
 from tests.hits.said import say
 
@@ -194,19 +192,3 @@ def test_the_api_takes_it_field_by_field(project: Project) -> None:
     answer = api.patch(address, {"licence": "free"}, format="json")
     assert answer.status_code == 400 and answer.json()["error"]["code"] == "release_card_refused"
     assert api.get("/api/projects/river/release-preview/").json()["licence"]["title"].startswith("Creative Commons")
-
-
-def test_the_command_takes_texts_and_files(project: Project, tmp_path: Path, capsys: Any) -> None:
-    cited = tmp_path / "river.bib"
-    cited.write_text(BIBTEX)
-    call_command("release_card", "river", "--licence", "CC-BY-4.0", "--citation", f"@{cited}")
-    project.refresh_from_db()
-    assert project.card == {"licence": "CC-BY-4.0", "citation": BIBTEX}
-    call_command("release_card", "river", "--citation", BIBTEX.replace("River", "Sea"))
-    project.refresh_from_db()
-    assert "Sea" in project.card["citation"]
-    capsys.readouterr()
-    call_command("release_card", "river", "--licence", "")
-    assert "licence: not stated" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="cannot be read"):
-        call_command("release_card", "river", "--terms", "@nothing-here")

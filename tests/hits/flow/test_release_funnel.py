@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding
-from hits.flow.setup import ruling
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
+from hits.judging.verbs import deciding
 from hits.models import Assignment, Project, Stage, StageSummary
+from hits.releases.verbs import releasing
+from hits.stages.verbs import aggregation_rule
 from tests.hits import factories as make
 from tests.hits.said import say
 
@@ -31,7 +31,7 @@ def stage() -> Stage:
     ]  # fmt: skip
     say(found, said)
     make.item(found, key="nobody")
-    ruling.save(found, ruling.written(found, RULE), found.rule_edition, "", None)
+    aggregation_rule.save(found, aggregation_rule.written(found, RULE), found.rule_edition, "", None)
     found.items.update(stale=True)
     deciding.decide(found)
     make.block(found, make.worker("ACLEO"))

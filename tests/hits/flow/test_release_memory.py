@@ -10,12 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from hits.domain import recipe_rows
-from hits.flow.data import releasing
-from hits.models import Project, files
+from hits.core.models import blobs
+from hits.judging.rules import recipe_rows
+from hits.models import Project
 from hits.recipes.cosmos import releasing as cosmos_files
 from hits.recipes.record import releasing as record_files
-from hits.text import artefacts
+from hits.releases.verbs import releasing
+from hits.text.filtering import artefacts
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
 
@@ -43,7 +44,7 @@ def queries(project: Project) -> int:
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller collection, too, is read in more than one part."""
     monkeypatch.setattr(recipe_rows, "CHUNK", 100)
-    monkeypatch.setattr(files, "CHUNK_BYTES", 1 << 13)
+    monkeypatch.setattr(blobs, "CHUNK_BYTES", 1 << 13)
     for name in ("write_all", "write_csv"):
         monkeypatch.setattr(cosmos_files, name, partial(getattr(cosmos_files, name), row_group=100))
 
@@ -72,7 +73,7 @@ def test_five_times_as_many_queries_of_record_take_hardly_more_memory(
     monkeypatch.setattr(recipe_rows, "CHUNK", 25)
     monkeypatch.setattr(record_files, "write_parquet", partial(record_files.write_parquet, row_group=25))
     monkeypatch.setattr(artefacts, "MOST", 25)
-    few, many = queries_of_record(200), queries_of_record(1000)
+    few, many = queries_of_record(100), queries_of_record(500)
     releasing.release(queries_of_record(10), None)
     small, large = (peak(lambda of=of: releasing.release(of, None)) for of in (few, many))
     assert large < 1.15 * small

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hits.flow.data import releasing
-from hits.flow.pipeline import deciding
+from hits.judging.verbs import deciding
 from hits.models import Assignment, Item, Project
+from hits.releases.verbs import releasing
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 

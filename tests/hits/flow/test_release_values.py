@@ -10,15 +10,16 @@ import datasets
 import pandas
 import pytest
 
-from hits.domain import release_values, stage_statistics
-from hits.domain.new_items import make_items
-from hits.domain.recipe_rows import Rows
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
-from hits.flow.setup import own_stages
+from hits.items.rules.new_items import make_items
+from hits.judging.rules import stage_statistics
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item, Project, Release, Stage
 from hits.recipes.inputs import items_for
 from hits.recipes.source import ToldItem
+from hits.releases.rules import release_values
+from hits.releases.verbs import releasing
+from hits.stages.verbs import custom_stages
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
 from tests.hits.said import computed, say
@@ -172,7 +173,7 @@ def test_a_stage_of_a_leads_own_tells_no_label_of_test_and_nobody_who_wrote_an_i
     form = {"show": [], "ask": [{"kind": "one", "key": "fun", "question": "Fun?", "choices": ["yes", "no"]}]}
     table = {"title": "Fun", "protocol": "form", "settings": {"form": form},
              "input": {"stage": "validate", "each": "item"}}  # fmt: skip
-    own, sets = own_stages.add_stage(project, table, None), project.stages.get(key="validate").items.in_bulk()
+    own, sets = custom_stages.add_stage(project, table, None), project.stages.get(key="validate").items.in_bulk()
     by_key = {item.key: item for item in sets.values()}
     found = Rows(project).judged("validate", labels=True)
     make_items(own, [(by_key[one.key], made) for one in found for made in items_for("fun", "item", one)])

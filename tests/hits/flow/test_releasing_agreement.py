@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item
+from hits.releases.verbs import releasing
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 

@@ -16,16 +16,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from common import backups
-from hits import reconciling, tasks
-from hits.domain import restorations
-from hits.domain.marketplace_account import gateway
-from hits.domain.restorations import NotReconciledError
-from hits.flow.payments import auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, granting, reviewing
-from hits.flow.pipeline import harvesting, publishing, sending
-from hits.formats.payments import AskedBonus
+from hits import tasks
+from hits.answers.verbs import harvesting, reviewing
+from hits.formats.inputs.payments import AskedBonus
 from hits.management.backed import REQUESTER
-from hits.management.commands._base import jobs_run_here
 from hits.models import (
     Assignment,
     Batch,
@@ -44,9 +38,17 @@ from hits.models import (
     Stage,
 )
 from hits.mturk.errors import UnreachableError
+from hits.payments.verbs import bonuses, checking_ledger, compensating, ordering_bonuses
+from hits.publishing.jobs import reconciling
+from hits.publishing.rules import restorations
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.rules.restorations import NotReconciledError
+from hits.publishing.verbs import publishing, sending
+from hits.workers.verbs import blocking, granting
+from tests.hits.jobs import jobs_run_here
 from tests.hits.market import Marketplace
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
+pytestmark = pytest.mark.django_db(transaction=True)
 THANKS = "Thank you."
 
 
@@ -128,17 +130,18 @@ def changed(found: reconciling.Reconciliation) -> set[str]:
 
 
 def books_agree(project: Project) -> bool:
-    found = auditing.check(project, None, deep=True)
+    found = checking_ledger.check(project, None, deep=True)
     assert found.state == LedgerCheck.State.DONE, found.message
     return found.faults == []
 
 
 def pay(drill: Drill, answer: Assignment, amount: str) -> None:
-    new = ordering.check(drill.project, [AskedBonus(None, answer.assignment_id, amount, THANKS)])
-    quote = ordering.quote(drill.project, new)
-    ordering.order(drill.project, new, quote.total, f"bonus-{amount}", None)
+    new = ordering_bonuses.check(drill.project, [AskedBonus(None, answer.assignment_id, amount, THANKS)])
+    quote = ordering_bonuses.quote(drill.project, new)
+    ordering_bonuses.order(drill.project, new, quote.total, f"bonus-{amount}", None)
 
 
+@pytest.mark.on_postgresql
 def test_everything_since_the_backup_comes_back_from_the_marketplace(drill: Drill) -> None:
     project = drill.project
     keys = drill.keys()
@@ -166,7 +169,7 @@ def test_everything_since_the_backup_comes_back_from_the_marketplace(drill: Dril
     blocking.intend_by_hand(drill.stage, [bad], "Guesses.", None)
     blocking.finish(drill.stage)
     poor = drill.market.sign_up_worker()
-    compensating.order(project, poor, "1.25", "The page broke.", Decimal("1.50"), "offer", None)
+    compensating.order(project, poor, Decimal("1.25"), "The page broke.", Decimal("1.50"), "offer", None)
     compensating.finish(project)
     # Answered and not fetched.
     last = Hit.objects.get(item__key=keys[4])
@@ -258,6 +261,7 @@ def test_hits_of_which_nobody_has_the_items_are_closed_or_left(drill: Drill) -> 
     assert reconciling.reconcile(leave_unknown=True).agrees
 
 
+@pytest.mark.on_postgresql
 @pytest.mark.parametrize("mark", ["cfoo", f"c{'9' * 30}", "c"])
 def test_an_offer_whose_mark_has_no_number_of_ours_is_named_and_ends_nothing(drill: Drill, mark: str) -> None:
     drill.back_up()
@@ -313,7 +317,7 @@ def _fields(hit: Hit) -> dict[str, str]:
 
 
 def _question(number: int) -> str:
-    from hits.domain.task_links import task_url
+    from hits.answers.rules.task_links import task_url
     from hits.mturk.question import external_question
 
     return external_question(task_url(number))
@@ -373,6 +377,7 @@ def test_blocks_and_grants_that_ended_since_are_ended_here(drill: Drill) -> None
     assert reconciling.reconcile().report.changes == []
 
 
+@pytest.mark.on_postgresql
 def test_what_costs_more_than_the_budget_waits_for_it(drill: Drill) -> None:
     from hits.models import Account
 

@@ -6,21 +6,20 @@ import csv
 import io
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
 from hits import tasks
-from hits.domain import results_forms
-from hits.domain.results_forms import NoFormError, Proposal, propose, with_kinds
-from hits.flow.setup import projects
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
+from hits.items.jobs import results_forms as form_jobs
+from hits.items.rules import results_forms
+from hits.items.rules.results_forms import NoFormError, Proposal, propose, with_kinds
 from hits.models import Label, Project, Stage, Upload
+from hits.projects.verbs import projects
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -137,7 +136,7 @@ def test_what_tells_the_right_answer_is_not_shown_and_bounds_hold() -> None:
 def test_a_kind_that_does_not_fit_is_refused_and_nothing_is_made(stage: Stage, kinds: Any, fault: str) -> None:
     before = stage.settings
     with pytest.raises(NoFormError, match=fault):
-        tasks.send_in_with_form(stage, "b.csv", batch(), with_kinds(batch(), "b.csv", kinds, None), "", None)
+        form_jobs.send_in_with_form(stage, "b.csv", batch(), with_kinds(batch(), "b.csv", kinds, None), "", None)
     stage.refresh_from_db()
     assert stage.settings == before and not Upload.objects.exists()
 
@@ -150,7 +149,7 @@ def test_files_that_do_not_say_what_was_asked_are_refused() -> None:
 
 
 def test_the_form_is_made_in_a_stage_that_nobody_used_and_every_answer_is_in_it(stage: Stage) -> None:
-    upload = tasks.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None)
+    upload = form_jobs.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None)
     tasks.import_upload(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, upload.items, upload.stage) == (Upload.State.DONE, 24, stage), upload.faults
@@ -165,11 +164,11 @@ def test_the_form_is_made_in_a_stage_that_nobody_used_and_every_answer_is_in_it(
 
 def test_where_the_stage_is_in_use_another_one_asks_it_about_the_same_rows(stage: Stage) -> None:
     tasks.import_upload(
-        tasks.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None).pk
+        form_jobs.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None).pk
     )
     more = batch(**{"Answer.new": lambda n: ["x", "y"][n % 2]}).replace(b"3ASG", b"3BSG")
     assert not results_forms.can_be_rewritten(stage)
-    upload = tasks.send_in_with_form(stage, "c.csv", more, propose(io.BytesIO(more), "c.csv"), "Once more", None)
+    upload = form_jobs.send_in_with_form(stage, "c.csv", more, propose(io.BytesIO(more), "c.csv"), "Once more", None)
     tasks.import_upload(upload.pk)
     upload.refresh_from_db()
     assert upload.state == Upload.State.DONE, upload.faults
@@ -182,7 +181,7 @@ def test_without_rows_no_stage_is_added() -> None:
     project = projects.create_project("Own", "html_page", Decimal("5"), "lab@example.org", make.user())
     stage = project.stages.get()
     with pytest.raises(NoFormError, match="has none: import their file first"):
-        tasks.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None)
+        form_jobs.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None)
     assert project.stages.count() == 1 and not Upload.objects.exists()
 
 
@@ -242,20 +241,3 @@ def test_the_api_proposes_and_makes(stage: Stage) -> None:
     assert stage.assignments.count() == 24
     refused = api.post(address, {"file": SimpleUploadedFile("b.csv", batch()), "kinds": '{"Answer.no": "one"}'})
     assert refused.status_code == 400 and refused.json()["error"]["code"] == "no_form_from_file"
-
-
-def test_the_command_shows_and_makes(stage: Stage, tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "b.csv"
-    file.write_bytes(batch())
-    slug = stage.project.slug
-    call_command("import_results", slug, stage.key, file, "--make-form", "--columns")
-    told = capsys.readouterr().out
-    assert "Answer.stars" in told and "scale" in told and "Shown: Input.text." in told and not Upload.objects.exists()
-    call_command(
-        "import_results", slug, stage.key, file, "--make-form", "--kind", "Answer.why=", "--hide", "Input.text"
-    )
-    assert "24 answers came into ask" in capsys.readouterr().out
-    stage.refresh_from_db()
-    assert stage.settings["form"]["show"][0]["text"] == "{gold_mood}"
-    with pytest.raises(CommandError, match="there is no kind"):
-        call_command("import_results", slug, stage.key, file, "--make-form", "--kind", "Answer.why=poem")

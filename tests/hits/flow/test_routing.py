@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from hits.domain import people_and_models
-from hits.flow.data import releasing
-from hits.flow.pipeline import advancing, deciding, publishing, routing
-from hits.flow.pipeline.publishing import NothingToPublishError, QuoteChangedError
-from hits.flow.pipeline.routing import Condition
-from hits.flow.setup import own_stages
+from hits.judging.verbs import advancing, deciding
+from hits.model_assist.rules import model_agreement
+from hits.model_assist.verbs import routing
+from hits.model_assist.verbs.routing import Condition
 from hits.models import Item, Label, ModelAnnotator, RoutedItem, Routing, Stage, StageSummary, Verdict
+from hits.publishing.verbs import publishing
+from hits.publishing.verbs.publishing import NothingToPublishError, QuoteChangedError
+from hits.releases.verbs import releasing
+from hits.stages.verbs import custom_stages
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 
@@ -251,7 +253,7 @@ def test_an_answer_of_people_takes_the_place_of_the_models_verdict(stage: Stage,
     deciding.decide(stage)
     (verdict,) = decided.verdicts.filter(superseded_at=None)
     assert (verdict.outcome, verdict.routing) == ("kept", None)
-    assert people_and_models.people_said(stage, [decided.pk])[decided.pk].values == {("choice", ""): "no"}
+    assert model_agreement.people_said(stage, [decided.pk])[decided.pk].values == {("choice", ""): "no"}
 
 
 # The audit
@@ -270,7 +272,7 @@ def test_the_audit_counts_where_people_say_another_value(stage: Stage, model: Mo
             asked.people_say(one, "yes", "yes", "no")
     deciding.decide(stage)
     Item.objects.filter(pk=audited[3].pk).update(state=Item.State.KEPT)
-    found = people_and_models.audit(stage, [row])
+    found = model_agreement.audit(stage, [row])
     assert (found.differ.count, found.differ.of, found.tied, found.waiting) == (3, 17, 1, 2)
     assert (found.estimate, found.people_wrong.of, found.expected) == (None, 0, pytest.approx(0.05))
 
@@ -285,7 +287,7 @@ def test_known_answers_show_people_s_mistakes_and_those_of_the_models(stage: Sta
     Item.objects.filter(pk=few.pk).update(state=Item.State.CHECK)
     deciding.decide(stage)
     row = routed(stage, model)
-    found = people_and_models.audit(stage, [row])
+    found = model_agreement.audit(stage, [row])
     assert (found.people_wrong.count, found.people_wrong.of) == (2, 10)
     assert (found.gold.count, found.gold.of) == (1, 10)
 
@@ -297,7 +299,7 @@ def test_people_and_models_stand_side_by_side(stage: Stage, model: ModelAnnotato
     for one in rows:
         asked.people_say(one, "yes", "yes", "no", gold="yes")
     deciding.decide(stage)
-    people, bert = people_and_models.compared(stage).lines
+    people, bert = model_agreement.compared(stage).lines
     assert (people.name, people.model, bert.name, bert.answers) == ("People", None, "small-bert 1", 4)
     assert (bert.gold.count, bert.gold.of, bert.agreement.count, bert.agreement.of) == (3, 4, 3, 4)
     # Of each item, the two who say yes see one of each among the others: only the third can be compared.
@@ -313,7 +315,7 @@ def test_later_stages_are_made_of_what_models_say(stage: Stage, model: ModelAnno
         "title": "Check", "protocol": "form", "ready": "", "answers": 1, "hit_title": "Check",
         "hit_description": "Check.", "reward": "0.10", "draws": 0, "input": {"stage": "choose", "each": "item"},
     }  # fmt: skip
-    later = own_stages.add_stage(stage.project, table, None)
+    later = custom_stages.add_stage(stage.project, table, None)
     sure_of(model, asked.items(stage, 3))
     routed(stage, model)
     assert advancing.advance(stage) == 2
@@ -366,12 +368,12 @@ def test_what_models_decide_is_neither_published_nor_answered(stage: Stage, mode
     # Their verdicts are not written yet.
     summary = StageSummary.objects.get(stage=stage)
     assert (summary.published, summary.kept, summary.decided_by_models) == (6, 6, 0)
-    assert people_and_models.is_deciding(stage) and found.decided == 9
+    assert model_agreement.is_deciding(stage) and found.decided == 9
     deciding.decide(stage)
     summary.refresh_from_db()
     assert (summary.items, summary.published, summary.answered, summary.kept) == (30, 6, 6, 15)
     assert (summary.decided_by_models, summary.kept_by_models, summary.kept_by_people) == (9, 9, 6)
-    assert not people_and_models.is_deciding(stage)
+    assert not model_agreement.is_deciding(stage)
     made, _ = releasing.release(stage.project, None)
     (funnel,) = made.manifest["collection"]
     told = {name: funnel[name] for name in ("all_items", "asked", "answered", "kept", "open")}

@@ -14,13 +14,18 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.domain import model_votes, people_and_models
-from hits.domain.wanted_answers import chunks
-from hits.flow.payments import auditing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, routing, scoring, sending
-from hits.flow.setup import model_annotators, projects, setting_up
+from hits.answers.verbs import harvesting
+from hits.items.verbs import importing
+from hits.judging.rules.required_answers import chunks
+from hits.judging.verbs import deciding, scoring
+from hits.model_assist.rules import model_agreement, model_votes
+from hits.model_assist.verbs import model_annotators, routing
 from hits.models import Stage
-from hits.quality.audit import Share
+from hits.payments.verbs import checking_ledger
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.stages.verbs import task_settings
+from hits.stats.audit import Share
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -84,7 +89,7 @@ def collected(name: str, lead: Any, market: Marketplace, world: World, *, routed
     upload = importing.create_upload(project, "notes.csv", f"id,text,gold\n{rows}".encode(), "public", None)
     stage = project.stages.get()
     task = {"question": "Is it so?", "choices": list(CHOICES), "shuffle": False}
-    setting_up.change_task(stage, {"hit_title": name, "settings": task}, None)
+    task_settings.change_task(stage, {"hit_title": name, "settings": task}, None)
     # Whoever works has no history yet, and the marketplace pays at once.
     Stage.objects.filter(pk=stage.pk).update(requirements=[], auto_approval_seconds=0)
     importing.import_upload(upload.pk)
@@ -93,7 +98,7 @@ def collected(name: str, lead: Any, market: Marketplace, world: World, *, routed
         _route(stage, world)
     _ask_people(stage, market, world)
     stage.project.account.refresh_from_db()
-    assert auditing.check(project, None, deep=True).faults == []
+    assert checking_ledger.check(project, None, deep=True).faults == []
     return Plan(name, stage, project.account.sums()[1], stage.assignments.count(), _error(stage, world))
 
 
@@ -141,7 +146,7 @@ def _ask_people(stage: Stage, market: Marketplace, world: World) -> None:
 
 def _error(stage: Stage, world: World) -> float:
     rows = dict(stage.items.values_list("pk", "key"))
-    people = people_and_models.people_said(stage, list(rows))
+    people = model_agreement.people_said(stage, list(rows))
     models = model_votes.labels_of(list(rows))
     wrong = 0.0
     for pk, key in rows.items():
@@ -169,7 +174,7 @@ def test_a_calibrated_model_saves_money_and_the_audit_holds_its_error(
     alone = collected("People alone", lead, market, simulated, routed=False)
     both = collected("People and a model", lead, market, simulated, routed=True)
     (row,) = both.stage.routings.all()
-    audit = people_and_models.audit(both.stage, [row])
+    audit = model_agreement.audit(both.stage, [row])
     right = sum(said == simulated.truth[key] for key, (said, _) in simulated.model.items())
     told, error = audit.estimate, true_error(both.stage, simulated)
     assert told

@@ -12,10 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.flow.pipeline import deciding
-from hits.flow.setup import ruling
+from hits.judging.verbs import deciding
 from hits.models import Item, RuleEdition, Stage, StageSummary, Verdict
-from hits.quality.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
+from hits.stages.verbs import aggregation_rule
+from hits.stats.vote_rules.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
 from tests.hits import factories
 from tests.hits.small_recipe import answered
 
@@ -52,11 +52,11 @@ def stage(db: None) -> Stage:
     return factories.stage(answers=3, key="judge", rule=rule(GOOD))
 
 
-def standing(stage: Stage) -> Counter[ruling.Ending]:
+def standing(stage: Stage) -> Counter[aggregation_rule.Ending]:
     """How the items stand, by their verdicts alone."""
     rows = Verdict.objects.filter(item__stage=stage, superseded_at=None).values_list("outcome", "conclusion")
-    found = Counter(ruling.Ending(*row) for row in rows)
-    return found + Counter({ruling.OPEN: stage.items.count() - found.total()})
+    found = Counter(aggregation_rule.Ending(*row) for row in rows)
+    return found + Counter({aggregation_rule.OPEN: stage.items.count() - found.total()})
 
 
 @pytest.mark.parametrize("text", [STRICT, EAGER, COSMOS_VALIDATION.text, COSMOS_VALIDATION_TO_THE_LETTER.text])
@@ -66,12 +66,12 @@ def test_the_preview_tells_what_saving_then_does(stage: Stage, text: str) -> Non
         answered(stage, *drawn.choices([RIGHT, WRONG, BAD], k=drawn.choice([1, 3, 3])))
     deciding.decide(stage)
     before, began = standing(stage), timezone.now()
-    found = ruling.preview(stage, ruling.written(stage, text))
+    found = aggregation_rule.preview(stage, aggregation_rule.written(stage, text))
     assert {e: now for e, now, _ in found.counts if now} == before
-    ruling.save(stage, ruling.written(stage, text), 1, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, text), 1, "", None)
     deciding.decide(stage)
     assert {e: then for e, _, then in found.counts if then} == standing(stage)
-    happened = ruling.moves_of(ruling.differences(stage, began))
+    happened = aggregation_rule.moves_of(aggregation_rule.differences(stage, began))
     moves = {(move.before, move.after): move.items for move in found.moves}
     assert moves == {(move.before, move.after): move.items for move in happened} and moves
 
@@ -85,10 +85,10 @@ def test_a_large_collection_is_previewed_by_one_query_and_each_kind_of_ballots_o
     with connection.cursor() as cursor:
         cursor.execute(INSERT, [stage.pk, document.pk, *ballots])
     asked: list[int] = []
-    judge = ruling.apply_rule
-    monkeypatch.setattr(ruling, "apply_rule", lambda *given: asked.append(1) or judge(*given))
+    judge = aggregation_rule.apply_rule
+    monkeypatch.setattr(aggregation_rule, "apply_rule", lambda *given: asked.append(1) or judge(*given))
     with CaptureQueriesContext(connection) as queries:
-        found = ruling.preview(stage, ruling.written(stage, GOOD))
+        found = aggregation_rule.preview(stage, aggregation_rule.written(stage, GOOD))
     assert len(asked) == 4 == found.kinds
     assert [query["sql"] for query in queries if "GROUP BY" in query["sql"]] == [queries[0]["sql"]]
     # Beside it, the keys of the examples of the one move.
@@ -100,7 +100,7 @@ def test_a_large_collection_is_previewed_by_one_query_and_each_kind_of_ballots_o
 def test_every_move_names_up_to_three_items(stage: Stage) -> None:
     items = [answered(stage, RIGHT, RIGHT, BAD) for _ in range(5)]
     deciding.decide(stage)
-    move = ruling.preview(stage, ruling.written(stage, STRICT)).moves[0]
+    move = aggregation_rule.preview(stage, aggregation_rule.written(stage, STRICT)).moves[0]
     assert (move.items, str(move.before), str(move.after)) == (5, "good", "dropped")
     assert move.examples == tuple((item.pk, item.key) for item in items[:3])
 
@@ -109,17 +109,17 @@ def test_items_whose_answers_are_missing_stay_open_unless_the_rule_judges_what_i
     answered(stage, RIGHT)
     factories.item(stage)
     deciding.decide(stage)
-    assert ruling.preview(stage, ruling.written(stage, STRICT)).moved == 0
-    found = ruling.preview(stage, ruling.written(stage, EAGER))
+    assert aggregation_rule.preview(stage, aggregation_rule.written(stage, STRICT)).moved == 0
+    found = aggregation_rule.preview(stage, aggregation_rule.written(stage, EAGER))
     assert [(str(e), now, then) for e, now, then in found.counts] == [("good", 0, 1), ("open", 2, 1)]
-    ruling.save(stage, ruling.written(stage, EAGER), 1, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, EAGER), 1, "", None)
     deciding.decide(stage)
-    assert ruling.preview(stage, ruling.written(stage, GOOD)).reopened == 1
+    assert aggregation_rule.preview(stage, aggregation_rule.written(stage, GOOD)).reopened == 1
 
 
 def test_a_verdict_from_before_ballots_were_kept_stands_in_every_preview(stage: Stage) -> None:
     factories.item(stage, state=Item.State.KEPT, conclusion="good")
-    found = ruling.preview(stage, ruling.written(stage, STRICT))
+    found = aggregation_rule.preview(stage, aggregation_rule.written(stage, STRICT))
     assert (found.moved, found.unread) == (0, 1)
 
 
@@ -130,7 +130,7 @@ def test_a_rule_for_groups_is_previewed_group_by_group(db: None) -> None:
     )
     deciding.decide(stage)
     other = "each question:\nsure: all label = text\nmixed: at least 1 label = text\notherwise: drop\n"
-    assert ruling.preview(stage, ruling.written(stage, other)).parts == (
+    assert aggregation_rule.preview(stage, aggregation_rule.written(stage, other)).parts == (
         ("mixed", 0, 1),
         ("sure", 0, 1),
         ("text", 2, 0),
@@ -141,7 +141,7 @@ def test_saving_keeps_both_editions_and_each_verdict_names_its_own(stage: Stage)
     kept, lost = answered(stage, RIGHT, RIGHT, RIGHT), answered(stage, RIGHT, RIGHT, BAD)
     deciding.decide(stage)
     lead = factories.user("lena")
-    made = ruling.save(stage, ruling.written(stage, STRICT), 1, "All have to agree", lead)
+    made = aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 1, "All have to agree", lead)
     deciding.decide(stage)
     assert [(row.number, row.note, row.created_by) for row in RuleEdition.objects.all()] == [
         (2, "All have to agree", lead),
@@ -152,26 +152,27 @@ def test_saving_keeps_both_editions_and_each_verdict_names_its_own(stage: Stage)
     assert [row[:3] for row in history] == [("kept", "good", 1), ("dropped", "", 2)]
     assert [row[3] is None for row in history] == [False, True]
     assert kept.verdicts.get(superseded_at=None).conclusion == "fine"
-    assert ruling.verdicts_by_edition(stage) == {2: 2}
+    standing = Verdict.objects.filter(item__stage=stage, superseded_at=None)
+    assert list(standing.values_list("rule_edition", flat=True)) == [2, 2]
 
 
 def test_the_second_of_two_leads_is_told_and_changes_nothing(stage: Stage) -> None:
     other = Stage.objects.get(pk=stage.pk)
-    ruling.save(stage, ruling.written(stage, STRICT), 1, "", None)
-    with pytest.raises(ruling.RuleChangedError, match="Somebody saved another rule"):
-        ruling.save(other, ruling.written(other, EAGER), 1, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 1, "", None)
+    with pytest.raises(aggregation_rule.RuleChangedError, match="Somebody saved another rule"):
+        aggregation_rule.save(other, aggregation_rule.written(other, EAGER), 1, "", None)
     assert Stage.objects.get(pk=stage.pk).rule == rule(STRICT)
     assert RuleEdition.objects.count() == 2
-    with pytest.raises(ruling.RuleUnchangedError):
-        ruling.save(stage, ruling.written(stage, STRICT), 2, "", None)
+    with pytest.raises(aggregation_rule.RuleUnchangedError):
+        aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 2, "", None)
 
 
 def test_a_crash_while_marking_leaves_the_old_rule(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     answered(stage, RIGHT, RIGHT, RIGHT)
     deciding.decide(stage)
-    monkeypatch.setattr(ruling, "mark", lambda stage: 1 / 0)
+    monkeypatch.setattr(aggregation_rule, "mark", lambda stage: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        ruling.save(stage, ruling.written(stage, STRICT), 1, "", None)
+        aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 1, "", None)
     assert (Stage.objects.get(pk=stage.pk).rule, RuleEdition.objects.count()) == (rule(GOOD), 0)
 
 
@@ -187,35 +188,35 @@ def test_judging_that_began_before_a_rule_was_saved_goes_on_by_the_new_one(
     def save_behind_the_first(*given: Any) -> None:
         chunk(*given)
         if not saved:
-            saved.append(ruling.save(lead, ruling.written(lead, STRICT), 1, "", None))
+            saved.append(aggregation_rule.save(lead, aggregation_rule.written(lead, STRICT), 1, "", None))
 
     monkeypatch.setattr(deciding, "_decide_chunk", save_behind_the_first)
     assert deciding.decide(stage) == 3
-    assert standing(stage) == {ruling.Ending("dropped"): 2}
+    assert standing(stage) == {aggregation_rule.Ending("dropped"): 2}
 
 
 def test_marking_reaches_every_item_with_an_answer_and_no_other(stage: Stage) -> None:
     judged, waiting = answered(stage, RIGHT, RIGHT, RIGHT), answered(stage, RIGHT)
     factories.items(stage, 3)
     deciding.decide(stage)
-    assert ruling.mark(stage) == ruling.left_to_judge(stage) == 2
+    assert aggregation_rule.mark(stage) == aggregation_rule.left_to_judge(stage) == 2
     assert set(stage.items.filter(stale=True)) == {judged, waiting}
 
 
 def test_an_older_edition_can_be_used_again(stage: Stage) -> None:
-    ruling.save(stage, ruling.written(stage, STRICT), 1, "", None)
-    first = ruling.edition(stage, 1)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 1, "", None)
+    first = aggregation_rule.edition(stage, 1)
     assert first is not None
-    made = ruling.save(stage, ruling.rule_of(stage, first), 2, "Rule 1 again", None)
+    made = aggregation_rule.save(stage, aggregation_rule.rule_of(stage, first), 2, "Rule 1 again", None)
     assert (made.number, stage.rule) == (3, rule(GOOD))
 
 
 def test_units_are_those_of_answers_and_of_the_rule_in_force(stage: Stage) -> None:
-    assert ruling.units(stage) == {"picked.correct": ("yes",)}
+    assert aggregation_rule.units(stage) == {"picked.correct": ("yes",)}
     for number in range(20):
         answered(stage, {**vote(f"c{number}", number % 2 == 0), "seconds": 3})
     deciding.decide(stage)
-    assert ruling.units(stage) == {
+    assert aggregation_rule.units(stage) == {
         "paragraph": ("good",), "picked": None, "picked.correct": ("no", "yes"), "seconds": ("3",)
     }  # fmt: skip
 
@@ -223,17 +224,20 @@ def test_units_are_those_of_answers_and_of_the_rule_in_force(stage: Stage) -> No
 def test_a_slip_in_a_unit_is_pointed_out_with_its_place(stage: Stage) -> None:
     answered(stage, RIGHT, RIGHT, BAD)
     deciding.decide(stage)
-    known = ruling.units(stage)
-    slips = ruling.unheard("good: all pargraph = good and all paragraph = god\notherwise: drop", known)
+    known = aggregation_rule.units(stage)
+    slips = aggregation_rule.unheard("good: all pargraph = good and all paragraph = god\notherwise: drop", known)
     assert [(slip.line, slip.column) for slip in slips] == [(1, 11), (1, 47)]
     assert "did you mean paragraph?" in slips[0].message
     grouped = {"q1/label": ("text",), "q2/label": ("script",), "note": None}
-    assert ruling.unheard("each question:\na: all label = script and all note = x\notherwise: drop", grouped) == []
+    assert (
+        aggregation_rule.unheard("each question:\na: all label = script and all note = x\notherwise: drop", grouped)
+        == []
+    )
 
 
 def test_all_faults_of_a_text_come_at_once_with_line_and_column(stage: Stage) -> None:
-    with pytest.raises(ruling.RuleRefusedError) as caught:
-        ruling.written(stage, "\ngood: at least 4 picked = c1\nfine: picked = c1\n")
+    with pytest.raises(aggregation_rule.RuleRefusedError) as caught:
+        aggregation_rule.written(stage, "\ngood: at least 4 picked = c1\nfine: picked = c1\n")
     assert [(fault.line, fault.column) for fault in caught.value.faults] == [(2, 7), (3, 1), (3, 7)]
 
 
@@ -247,7 +251,7 @@ def test_no_item_moves_by_the_lines_offered_for_a_rule_that_has_none(db: None, n
     for votes in ([right, right, wrong], [wrong, wrong, right], [right]):
         answered(stage, *votes)
     deciding.decide(stage)
-    found = ruling.preview(stage, ruling.written(stage, ruling.text_of(stage)))
+    found = aggregation_rule.preview(stage, aggregation_rule.written(stage, aggregation_rule.text_of(stage)))
     assert found.moved == 0
     assert sum(now for ending, now, _ in found.counts if ending.outcome != "open") == 2
 
@@ -264,7 +268,7 @@ def test_the_measured_accuracy_is_of_the_same_items_whether_a_rule_drops_ties_or
     deciding.decide(stage)
     before = StageSummary.objects.get(stage=stage).scores
     assert before == {"accuracy": 500 / 12, "majority": 25.0, "ties": 2, "answers": 12, "n": 4}
-    ruling.save(stage, ruling.written(stage, TIES), stage.rule_edition, "", None)
+    aggregation_rule.save(stage, aggregation_rule.written(stage, TIES), stage.rule_edition, "", None)
     deciding.decide(stage)
     summary = StageSummary.objects.get(stage=stage)
     assert (summary.kept, summary.dropped) == (2, 2)
@@ -275,4 +279,4 @@ def test_later_stages_keep_what_came_from_this_one(stage: Stage) -> None:
     item = answered(stage, RIGHT, RIGHT, RIGHT)
     later = factories.stage(stage.project, title="Human score")
     factories.item(later, parent=item)
-    assert ruling.later_items(stage) == [("Human score", 1)]
+    assert aggregation_rule.later_items(stage) == [("Human score", 1)]

@@ -10,13 +10,13 @@ import html5lib
 import pytest
 
 from hits import protocols
-from hits.domain import saved_pages
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import releasing
-from hits.formats.saved_page import saved
+from hits.formats.outputs.saved_page import saved
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item, Stage
 from hits.protocols.base import CrowdlessProtocol
 from hits.recipes.source import ToldItem
+from hits.releases.rules import saved_pages
+from hits.releases.verbs import releasing
 from tests.hits import factories as make
 from tests.hits.said import say
 

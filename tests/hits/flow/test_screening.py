@@ -10,18 +10,24 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import check_questions, feedback
-from hits.domain import screening as domain
-from hits.domain.due_hits import mark_due
-from hits.domain.screening_results import results, standing
-from hits.domain.wages import answer_time
-from hits.flow.data import releasing
-from hits.flow.payments import auditing
-from hits.flow.people import granting, messaging, reviewing, screening
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
-from hits.flow.setup import own_stages, project_files, projects, setting_up, stage_settings
+from hits.answers.rules import feedback
+from hits.answers.rules.hits_to_harvest import mark_due
+from hits.answers.verbs import harvesting, reviewing
+from hits.items.verbs import importing
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Grant, Hit, Item, Stage, WorkerMessage
+from hits.payments.rules.wages import answer_time
+from hits.payments.verbs import checking_ledger
+from hits.people.verbs import messaging
+from hits.projects.verbs import project_files, projects
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.rules import check_questions
+from hits.publishing.verbs import publishing, sending, topping_up
+from hits.releases.verbs import releasing
+from hits.stages.verbs import custom_stages, stage_settings, task_settings
+from hits.workers.rules import screening as domain
+from hits.workers.rules.screening_results import results, standing
+from hits.workers.verbs import granting, screening
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +51,7 @@ def imported(stage: Stage, content: bytes) -> None:
 def stage(lead: Any) -> Stage:
     project = projects.create_project("Weather", "choice", Decimal("90.00"), "lab@example.org", lead, seed=3)
     found = project.stages.get()
-    setting_up.change_task(found, TASK, None)
+    task_settings.change_task(found, TASK, None)
     Stage.objects.filter(pk=found.pk).update(requirements=[])
     found.refresh_from_db()
     return found
@@ -54,7 +60,7 @@ def stage(lead: Any) -> Stage:
 def with_test(stage: Stage, **given: Any) -> Stage:
     """A test of its workers: four questions a HIT, three of them to be right."""
     table = {"input": {"stage": stage.key, "each": "known"}, "items_per_hit": 4, "answers": 3, "reward": "0.20"}
-    made = own_stages.add_stage(stage.project, {**table, **given}, None)
+    made = custom_stages.add_stage(stage.project, {**table, **given}, None)
     stage.refresh_from_db()
     return made
 
@@ -139,7 +145,7 @@ def test_who_passes_gets_in_and_who_fails_is_told_and_does_not(stage, market, le
     # No data, no verdict, and nothing bought again.
     assert releasing.preview(stage.project)["counts"].get("items", 0) == 0
     assert not any(item.verdicts.exists() for item in test.items.all())
-    assert auditing.check(stage.project, None, deep=True).faults == []
+    assert checking_ledger.check(stage.project, None, deep=True).faults == []
 
 
 def test_a_test_is_expected_to_take_as_long_as_its_items_do_in_the_tested_stage(stage) -> None:
@@ -198,7 +204,7 @@ def test_a_known_answer_that_is_left_out_is_not_right_and_one_that_is_rightly_no
     form = {"form": {"show": [{"kind": "text", "text": "{text}"}], "ask": ask}}
     project = projects.create_project("Forms", "form", Decimal("90.00"), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
-    setting_up.change_task(stage, {"hit_title": "A form", "settings": form}, None)
+    task_settings.change_task(stage, {"hit_title": "A form", "settings": form}, None)
     Stage.objects.filter(pk=stage.pk).update(requirements=[])
     stage.refresh_from_db()
     lines = [f"g{number},Text {number},yes,no,yes" for number in range(5)]
@@ -392,14 +398,14 @@ def test_removing_the_test_gives_its_items_and_the_stage_back(stage, market) -> 
     stage_settings.change(stage, {"gold_share": 0.2}, None)
     test = with_test(stage, draws=5)
     assert (test.items.count(), stage.items.filter(state=Item.State.CHECK).count()) == (5, 3)
-    own_stages.remove_stage(test, None)
+    custom_stages.remove_stage(test, None)
     stage.refresh_from_db()
     assert stage.items.filter(state=Item.State.CHECK).count() == 8 and stage.items.count() == 10
     assert all(one["qualification"] != test.grants for one in stage.requirements)
     test = with_test(stage)
     published(test)
-    with pytest.raises(own_stages.StageNotRemovableError):
-        own_stages.remove_stage(test, None)
+    with pytest.raises(custom_stages.StageNotRemovableError):
+        custom_stages.remove_stage(test, None)
 
 
 def test_a_published_stage_gets_no_test(stage, market) -> None:

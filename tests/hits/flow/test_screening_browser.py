@@ -14,10 +14,12 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
 from hits import tasks
-from hits.domain.due_hits import mark_due
-from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import own_stages, projects, setting_up
+from hits.answers.rules.hits_to_harvest import mark_due
+from hits.items.verbs import importing
 from hits.models import Assignment, Draft, Grant, Stage
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.stages.verbs import custom_stages, task_settings
 from ops.waiting import PAGE_MILLISECONDS
 from tests.browser import launch_options
 from tests.hits.market import Marketplace
@@ -31,9 +33,7 @@ ROWS = "id,text,gold,explanation\nd1,Rain fell.,,\n" + "".join(
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**launch_options())
         yield browser
         browser.close()
@@ -77,12 +77,12 @@ def stages(lead: Any, market: Marketplace, live_server: Any, settings: Any, eage
     settings.MTURK_SUBMIT_ORIGINS = [market.url]
     project = projects.create_project("Weather", "choice", Decimal("50.00"), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
-    setting_up.change_task(stage, TASK, None)
+    task_settings.change_task(stage, TASK, None)
     Stage.objects.filter(pk=stage.pk).update(requirements=[])
     upload = importing.create_upload(project, "rows.csv", ROWS.encode(), "public", None)
     importing.import_upload(upload.pk)
     table = {"input": {"stage": stage.key, "each": "known"}, "items_per_hit": 4, "practice_items": 2, "reward": "0.30"}
-    test = own_stages.add_stage(project, table, lead)
+    test = custom_stages.add_stage(project, table, lead)
     stage.refresh_from_db()
     published(test)
     published(stage)

@@ -9,27 +9,21 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain import eligibility, hit_items, hit_plans
-from hits.flow.payments import auditing
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import (
-    advancing,
-    closing,
-    deciding,
-    harvesting,
-    importing,
-    publishing,
-    scoring,
-    sending,
-    serving,
-    topping_up,
-)
-from hits.flow.setup import own_stages, projects, setting_up, stage_settings
+from hits.answers.rules import eligibility
+from hits.answers.verbs import harvesting, reviewing, serving
+from hits.items.verbs import importing
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Account, Assignment, Batch, Hit, Item, Label, Stage
 from hits.mturk import fees
 from hits.mturk.errors import RefusedError
 from hits.mturk.gateway import Gateway
+from hits.payments.verbs import checking_ledger
+from hits.projects.verbs import projects
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
+from hits.publishing.rules import hit_items, hit_plans
+from hits.publishing.verbs import closing, publishing, sending, topping_up
+from hits.stages.verbs import custom_stages, stage_settings, task_settings
+from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.flow.stage_machine import anybody
 
@@ -57,7 +51,7 @@ def stage(lead: Any, market: Any) -> Stage:
     stage.refresh_from_db()
     given = {"answers": 1, "items_per_hit": 2, "requirements": [], "reward": "0.30"}
     stage_settings.change(stage, given, lead)
-    setting_up.change_task(stage, {"settings": {"form": WEATHER}}, None)
+    task_settings.change_task(stage, {"settings": {"form": WEATHER}}, None)
     upload = importing.create_upload(project, "w.csv", TABLE.encode(), "public", None)
     importing.import_upload(upload.pk)
     upload.refresh_from_db()
@@ -99,7 +93,7 @@ def states(stage: Stage) -> dict[str, str]:
 
 
 def books_agree(stage: Stage) -> None:
-    check = auditing.check(stage.project, None, deep=True)
+    check = checking_ledger.check(stage.project, None, deep=True)
     assert (check.state, check.faults) == ("done", [])
 
 
@@ -267,7 +261,7 @@ def test_the_last_screen_is_refused_while_another_item_is_not_answered(stage, ma
 
 def test_each_answer_to_an_item_of_such_a_hit_is_an_item_of_a_later_stage(stage, market, lead):
     asked = {"title": "Judge", "protocol": "form", "input": {"stage": stage.key, "each": "answer"}}
-    later = own_stages.add_stage(stage.project, asked, lead)
+    later = custom_stages.add_stage(stage.project, asked, lead)
     hit = published(stage)[0]
     market.answer(market.sign_up_worker(), hit.hit_id, **weather("wet", "dry"))
     gathered(stage)
@@ -284,7 +278,7 @@ def test_each_answer_to_an_item_of_such_a_hit_is_an_item_of_a_later_stage(stage,
 
 
 def test_the_least_time_counts_for_each_item(stage, market, lead):
-    setting_up.change_task(stage, {"settings": {"form": WEATHER, "min_seconds": 40}}, None)
+    task_settings.change_task(stage, {"settings": {"form": WEATHER, "min_seconds": 40}}, None)
     hit = published(stage)[0]
     market.answer(market.sign_up_worker(), hit.hit_id, **weather("wet", "dry"))
     harvesting.harvest(stage)
@@ -295,7 +289,7 @@ def test_the_least_time_counts_for_each_item(stage, market, lead):
 
 def test_a_task_of_several_steps_asks_about_one_item(stage, lead):
     with pytest.raises(SettingsRefusedError, match="items_per_hit"):
-        own_stages.add_stage(
+        custom_stages.add_stage(
             stage.project, {"title": "Own", "protocol": "html_page", "items_per_hit": 2, "hit_title": "Own page"}, lead
         )
 

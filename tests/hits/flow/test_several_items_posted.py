@@ -11,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.domain.task_links import task_path
-from hits.flow.pipeline import importing, serving
-from hits.flow.setup import projects, setting_up, stage_settings
+from hits.answers.rules.task_links import task_path
+from hits.answers.verbs import serving
+from hits.items.verbs import importing
 from hits.models import Assignment, Draft, Hit, Label, Project, Stage
+from hits.projects.verbs import projects
+from hits.stages.verbs import stage_settings, task_settings
 from tests.hits.flow.test_several_items import WEATHER, gathered, published, said, stage
 
 __all__ = ["stage"]
@@ -35,7 +37,7 @@ def step(client: Client, market: Any, token: str, **fields: str) -> Any:
 def test_a_field_may_have_any_key_that_a_lead_gives_it(stage: Stage, market: Any, key: str) -> None:
     choices = [{"id": "a", "text": "A"}, {"id": "b", "text": "B"}]
     boxes = {"kind": "any", "key": key, "question": "Which?", "choices": choices}
-    setting_up.change_task(stage, {"settings": {"form": {"show": [TEXT], "ask": [boxes]}}}, None)
+    task_settings.change_task(stage, {"settings": {"form": {"show": [TEXT], "ask": [boxes]}}}, None)
     hit = published(stage)[0]
     serving.check(token_of(hit, market.sign_up_worker()), {"item_number": "1", f"{key}.a": "yes"})
     fields = {"item_number": "2", f"item1:{key}.a": "yes", f"{key}.b": "yes"}
@@ -69,7 +71,7 @@ def test_twenty_items_with_sixty_fields_each_can_be_answered(lead: Any, market: 
     big = project.stages.get()
     given = {"answers": 1, "items_per_hit": 20, "requirements": [], "reward": "0.30"}
     stage_settings.change(big, given, lead)
-    setting_up.change_task(big, {"settings": {"form": {"show": [TEXT], "ask": [*texts, boxes]}}}, None)
+    task_settings.change_task(big, {"settings": {"form": {"show": [TEXT], "ask": [*texts, boxes]}}}, None)
     table = "\n".join(["id,text", *(f"n{n},Text {n}." for n in range(20))])
     importing.import_upload(importing.create_upload(project, "w.csv", table.encode(), "public", None).pk)
     (hit,) = published(big)
@@ -87,7 +89,7 @@ def test_twenty_items_with_sixty_fields_each_can_be_answered(lead: Any, market: 
 @pytest.fixture
 def pictures(stage: Stage) -> Stage:
     picture = {"kind": "image", "column": "picture", "description": "A picture"}
-    setting_up.change_task(stage, {"settings": {"form": {**WEATHER, "show": [picture]}}}, None)
+    task_settings.change_task(stage, {"settings": {"form": {**WEATHER, "show": [picture]}}}, None)
     for number, item in enumerate(stage.items.select_related("document"), 1):
         item.document.data["columns"]["picture"] = f"https://host{number}.example.com/a.png"
         item.document.save()

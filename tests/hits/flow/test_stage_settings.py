@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from hits.domain.large_changes import LargeChangeError
-from hits.domain.marketplace_account import gateway
-from hits.flow.payments import auditing
-from hits.flow.pipeline import deciding, harvesting, scoring, sending
-from hits.flow.setup import stage_settings
+from hits.answers.verbs import harvesting
+from hits.judging.verbs import deciding, scoring
 from hits.models import Batch, Hit, LedgerEntry, Stage, WorkerStat
+from hits.payments.rules.large_changes import LargeChangeError
+from hits.payments.verbs import checking_ledger
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import sending
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example, fields, lines
 
@@ -117,7 +119,7 @@ def test_the_next_hits_pay_more_and_earlier_ones_what_their_workers_saw(market, 
     assert paid == {first: (Decimal("0.05"), Decimal("0.01")), second: (Decimal("0.11"), Decimal("0.02"))}
     stat = WorkerStat.objects.get()
     assert (stat.earned, stat.fees) == (Decimal("0.13"), Decimal("0.03"))
-    found = auditing.check(stage.project, None)
+    found = checking_ledger.check(stage.project, None)
     assert (found.state, found.differences) == ("done", []), "the marketplace charged the same"
 
 

@@ -11,12 +11,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import block_losses, eligibility, hit_plans
-from hits.domain.counting import recount
-from hits.flow.people import blocking, granting, reviewing
-from hits.flow.pipeline import advancing, deciding, harvesting, scoring, sending, serving
-from hits.flow.setup import projects
+from hits.answers.rules import eligibility
+from hits.answers.verbs import harvesting, reviewing, serving
+from hits.judging.rules.counting import recount
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict, WorkerStat
+from hits.projects.verbs import projects
+from hits.publishing.rules import hit_plans
+from hits.publishing.verbs import sending
+from hits.workers.rules import block_losses
+from hits.workers.verbs import blocking, granting
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 

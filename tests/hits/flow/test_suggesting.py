@@ -11,16 +11,21 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from hits.domain import suggestions
-from hits.domain.anchoring import report
-from hits.domain.archived import ArchivedError
-from hits.domain.task_pages import page_of
-from hits.flow.pipeline import harvesting, importing, publishing, scoring, sending, suggesting
-from hits.flow.setup import project_files, projects, setting_up, stage_settings
-from hits.formats.faults import FormatErrors
-from hits.formats.item_values import MOST_ROWS, Place, SuggestionRow, read_suggestions
+from hits.answers.rules.task_pages import page_of
+from hits.answers.verbs import harvesting
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.item_values import MOST_ROWS, Place, SuggestionRow, read_suggestions
+from hits.items.verbs import importing
+from hits.judging.verbs import scoring
+from hits.model_assist.rules import suggestions
+from hits.model_assist.rules.anchoring import report
+from hits.model_assist.verbs import suggesting
 from hits.models import Action, Assignment, Item, Project, Stage, SuggestedAnswer, Suggestion, Upload
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import project_files, projects
 from hits.protocols.base import SettingsRefusedError
+from hits.publishing.verbs import publishing, sending
+from hits.stages.verbs import stage_settings, task_settings
 from tests.hits import factories as make
 from tests.hits.flow.stand_in import StandIn
 
@@ -60,7 +65,7 @@ def choosing(lead: Any) -> Stage:
     project = projects.create_project("Wind", "choice", Decimal(50), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
     settings = {"question": "Which way?", "choices": ["north", "east", "south"]}
-    setting_up.change_task(stage, {"hit_title": "Which way?", "settings": settings}, None)
+    task_settings.change_task(stage, {"hit_title": "Which way?", "settings": settings}, None)
     stage_settings.change(stage, {"requirements": [], "answers": 2, "quality": {}}, None)
     assert imported(project, "id,text\na,The flag moves.\nb,It is calm.\nc,A gull flies.\n").state == "done"
     stage.refresh_from_db()
@@ -72,7 +77,7 @@ def asking(lead: Any) -> Stage:
     """A questionnaire without items."""
     project = projects.create_project("Moods", "form", Decimal(50), "lab@example.org", lead, seed=3)
     stage = project.stages.get()
-    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    task_settings.change_task(stage, {"settings": {"form": FORM}}, None)
     stage.refresh_from_db()
     return stage
 
@@ -362,7 +367,7 @@ def test_rejected_answers_leave_the_report_and_hidden_ones_say_why(choosing: Sta
     line = report(choosing).fields[0].lines[0]
     assert (line.found.hidden.same, line.found.hidden.of) == (1, 2)
     assert line.why.startswith("Nobody saw the suggestions")
-    from hits.domain.counting import recount
+    from hits.judging.rules.counting import recount
 
     Assignment.objects.filter(worker__worker_id="A2").update(state=Assignment.State.REJECTED)
     recount(choosing.assignments.all())
@@ -394,7 +399,7 @@ def test_each_item_of_a_hit_about_several_has_its_own_arm(choosing: Stage, stand
 def test_a_suggestion_that_the_task_does_not_take_any_more_stops_publishing(choosing: Stage, stand_in: StandIn) -> None:
     suggesting.suggest(choosing, [row("a", "north"), row("b", "east")], None)
     stage_settings.change(choosing, {"suggestions": "shown"}, None)
-    setting_up.change_task(choosing, {"settings": {"choices": ["north", "west"]}}, None)
+    task_settings.change_task(choosing, {"settings": {"choices": ["north", "west"]}}, None)
     choosing.refresh_from_db()
     quote = publishing.quote(choosing)
     (problem,) = quote.problems

@@ -12,11 +12,13 @@ import pytest
 from django.db import connection
 
 from hits import protocols
-from hits.domain.summaries import refresh_summary
-from hits.flow.pipeline import prioritizing, publishing, suggesting
-from hits.formats.faults import FormatErrors
-from hits.formats.item_values import Place, PriorityRow, SuggestionRow
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.item_values import Place, PriorityRow, SuggestionRow
+from hits.items.verbs import prioritizing
+from hits.judging.rules.summaries import refresh_summary
+from hits.model_assist.verbs import suggesting
 from hits.models import Action, Stage, Suggestion
+from hits.publishing.verbs import publishing
 from tests.hits import factories as make
 from tests.hits.flow.test_two_leads import TwoLeads, database_with_connections, leads
 from tests.hits.market import Marketplace

@@ -8,26 +8,19 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain.marketplace_account import gateway
-from hits.domain.recipe_rows import Rows
-from hits.flow.data import releasing
-from hits.flow.people import reviewing, testing
-from hits.flow.pipeline import (
-    advancing,
-    closing,
-    deciding,
-    harvesting,
-    importing,
-    publishing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.setup import projects
-from hits.formats.qualification_test import Details
+from hits.answers.verbs import harvesting, reviewing
+from hits.formats.inputs.qualification_test import Details
+from hits.items.verbs import importing
+from hits.judging.rules.recipe_rows import Rows
+from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Assignment, Hit, Item, Project, Stage
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import closing, publishing, sending, topping_up
 from hits.recipes import available
 from hits.recipes.cosmos import steps
+from hits.releases.verbs import releasing
+from hits.workers.verbs import qualification_tests
 from tests.hits.crowd.pages import filled_in
 from tests.hits.flow.test_closing import agrees
 from tests.hits.flow.test_cosmos_job import CAREFUL, KEY, STORIES
@@ -98,7 +91,7 @@ def decide(project: Project, verb: str) -> None:
 def written(project: Project, market: Any) -> Project:
     """The story was written about; the answer waits for review."""
     write = of(project, "write")
-    assert testing.finish(project) == 1
+    assert qualification_tests.finish(project) == 1
     publish(write)
     answer(market, write.hits.get(), passed(market, project))
     conclude(project)
@@ -243,9 +236,9 @@ def test_a_draft_of_a_test_takes_no_question_of_writing_that_was_rejected(
     written: Project, gone_on: list[Item]
 ) -> None:
     details = Details("own-test", "Ours", "Questions of ours.", 80, 15, None)
-    draft = testing.create(written, details, None)
-    assert testing.replace_by_known(draft, 9, None) >= 2
+    draft = qualification_tests.create(written, details, None)
+    assert qualification_tests.replace_by_known(draft, 9, None) >= 2
     decide(written, "reject")
     conclude(written)
-    with pytest.raises(testing.NothingKnownError):
-        testing.replace_by_known(draft, 9, None)
+    with pytest.raises(qualification_tests.NothingKnownError):
+        qualification_tests.replace_by_known(draft, 9, None)

@@ -16,16 +16,19 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from hits.domain import eligibility, terms
-from hits.domain.archived import ArchivedError
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import exporting, releasing
-from hits.flow.people import personal_data, reviewing
-from hits.flow.pipeline import deciding, harvesting, publishing, scoring
-from hits.flow.setup import project_files
-from hits.flow.setup import terms as flow
+from hits.answers.rules import eligibility
+from hits.answers.verbs import harvesting, reviewing
+from hits.judging.rules.summaries import refresh_summary
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Item, Project, Stage, Terms
-from hits.models.terms import LONGEST
+from hits.people.models import LONGEST
+from hits.people.rules import terms
+from hits.people.verbs import terms as flow
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import project_files
+from hits.publishing.verbs import publishing
+from hits.releases.verbs import exporting, releasing
+from hits.workers.verbs import personal_data
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields

@@ -12,13 +12,13 @@ import pytest
 
 from hits.crowd.browser import Allowance, Browser
 from hits.crowd.html import read_form
-from hits.domain.marketplace_account import gateway
-from hits.domain.qualification_tests import NotOfferedError
-from hits.flow.people import testing
-from hits.flow.pipeline import publishing, sending
-from hits.formats.qualification_test import Details
+from hits.formats.inputs.qualification_test import Details
 from hits.models import Item, LedgerEntry, Project, QualificationTest, Stage
 from hits.mturk.errors import RefusedError, UnreachableError
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
+from hits.workers.rules.required_tests import NotOfferedError
+from hits.workers.verbs import qualification_tests
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 
@@ -34,8 +34,8 @@ def river(db: None) -> Project:
 
 def offered(project: Project, **columns: Any) -> QualificationTest:
     row = make.qualification_test(project, key="reading-test", **columns)
-    testing.offer(row, row.fingerprint, None)
-    assert testing.finish(project) == 1
+    qualification_tests.offer(row, row.fingerprint, None)
+    assert qualification_tests.finish(project) == 1
     row.refresh_from_db()
     assert (row.state, row.error) == (State.OFFERED, "")
     return row
@@ -73,7 +73,7 @@ def test_who_passes_gets_in_and_who_fails_does_not(market: Marketplace, river: P
     test = offered(river)
     stage = make.stage(river, hit_title="Click the name")
     make.items(stage, 1)
-    testing.require(stage, test, None)
+    qualification_tests.require(stage, test, None)
     assert stage.requirements[-1]["integers"] == [80]
     batch = publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert sending.send(batch.pk) == 1
@@ -86,20 +86,20 @@ def test_who_passes_gets_in_and_who_fails_does_not(market: Marketplace, river: P
     assert good.sees(stage) and not bad.sees(stage)
     held = stage.hits.get()
     assert market.accept(good.worker_id, hit_id=held.hit_id).worker_id == good.worker_id
-    assert testing.fetch_scores(test.pk) == 2
+    assert qualification_tests.fetch_scores(test.pk) == 2
     test.refresh_from_db()
-    found = testing.results(test)
+    found = qualification_tests.results(test)
     assert (found.passed, found.failed, found.at is not None) == (1, 1, True)
     assert dict(test.scores.values_list("worker_id", "value")) == {good.worker_id: 100, bad.worker_id: 50}
     gateway().revoke(test.qualification_type_id, bad.worker_id, "Shared the answers.")
-    assert testing.fetch_scores(test.pk) == 1
+    assert qualification_tests.fetch_scores(test.pk) == 1
 
 
 def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace, river: Project) -> None:
     stage = make.stage(river)
     (item,) = make.items(stage, 1)
     row = make.qualification_test(river, key="reading-test")
-    testing.require(stage, row, None)
+    qualification_tests.require(stage, row, None)
     with pytest.raises(NotOfferedError, match="”, which is still a draft: offer it to workers first"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert any("still a draft" in problem for problem in publishing.quote(stage).problems)
@@ -110,8 +110,8 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     stage.requirements = [{"qualification": "other-test", "comparator": "GreaterThan", "integers": [5]}]
     with pytest.raises(NotOfferedError, match="which this project does not have"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
-    testing.offer(row, row.fingerprint, None)
-    testing.finish(river)
+    qualification_tests.offer(row, row.fingerprint, None)
+    qualification_tests.finish(river)
     stage.refresh_from_db()
     assert publishing.publish_arrivals(stage) is not None
 
@@ -120,14 +120,14 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
     row = offered(river)
     made = row.qualification_type_id
     QualificationTest.objects.filter(pk=row.pk).update(state=State.OFFERING, qualification_type_id="", offered_at=None)
-    assert testing.unfinished() == [river.pk]
-    assert testing.finish(river) == 1
+    assert qualification_tests.unfinished() == [river.pk]
+    assert qualification_tests.finish(river) == 1
     row.refresh_from_db()
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
-    assert testing.unfinished() == [] and testing.finish(river) == 0
+    assert qualification_tests.unfinished() == [] and qualification_tests.finish(river) == 0
     twin = make.qualification_test(river, key="second-test", title=row.title)
-    testing.offer(twin, twin.fingerprint, None)
-    testing.finish(river)
+    qualification_tests.offer(twin, twin.fingerprint, None)
+    qualification_tests.finish(river)
     twin.refresh_from_db()
     assert twin.qualification_type_id not in ("", made)
 
@@ -135,18 +135,18 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
 def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marketplace, river: Project) -> None:
     row = offered(river)
     made = row.qualification_type_id
-    testing.withdraw(row, None)
-    testing.withdraw(row, None)
-    assert testing.finish(river) == 1
+    qualification_tests.withdraw(row, None)
+    qualification_tests.withdraw(row, None)
+    assert qualification_tests.finish(river) == 1
     row.refresh_from_db()
     assert row.state == State.WITHDRAWN and row.withdrawn_at
     person = Person(market)
     page = person.browser.get(f"{person.home}/worker/qualifications/{made}/")
     assert page.page.first("form", action=f"/worker/qualifications/{made}/ask/") is None
-    with pytest.raises(testing.WrongTestStateError, match="withdrawn"):
-        testing.require(make.stage(river), row, None)
-    testing.offer(row, row.fingerprint, None)
-    assert testing.finish(river) == 1
+    with pytest.raises(qualification_tests.WrongTestStateError, match="withdrawn"):
+        qualification_tests.require(make.stage(river), row, None)
+    qualification_tests.offer(row, row.fingerprint, None)
+    assert qualification_tests.finish(river) == 1
     row.refresh_from_db()
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
     assert "Submitted: 100 %" in person.take(row, [0, 1])[1]
@@ -156,17 +156,17 @@ def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(
     market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = make.qualification_test(river)
-    testing.offer(row, row.fingerprint, None)
+    qualification_tests.offer(row, row.fingerprint, None)
     for error, state in (
         (UnreachableError("The marketplace does not answer: gone"), State.OFFERING),
         (RefusedError("ParameterValidationError", "No such thing."), State.DRAFT),
     ):
         monkeypatch.setattr(gateway(), "ensure_qualification_type", _raising(error))
-        assert testing.finish(river) == 0
+        assert qualification_tests.finish(river) == 0
         row.refresh_from_db()
         assert row.state == state and str(error) in row.error
     monkeypatch.undo()
-    testing.change(row, DETAILS, None, make.known_questions(1))
+    qualification_tests.change(row, DETAILS, None, make.known_questions(1))
     assert (row.title, row.error, len(row.questions)) == (DETAILS.title, "", 1)
 
 
@@ -178,40 +178,42 @@ def _raising(error: Exception) -> Any:
 
 
 def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Project) -> None:
-    row = testing.create(river, DETAILS, None, make.known_questions(3))
+    row = qualification_tests.create(river, DETAILS, None, make.known_questions(3))
     confirmed = row.fingerprint
-    testing.change(row, DETAILS, None, make.known_questions(2))
-    with pytest.raises(testing.ChangedTestError):
-        testing.offer(row, confirmed, None)
-    testing.offer(row, row.fingerprint, None)
-    testing.offer(row, row.fingerprint, None)
+    qualification_tests.change(row, DETAILS, None, make.known_questions(2))
+    with pytest.raises(qualification_tests.ChangedTestError):
+        qualification_tests.offer(row, confirmed, None)
+    qualification_tests.offer(row, row.fingerprint, None)
+    qualification_tests.offer(row, row.fingerprint, None)
     for verb in (
-        lambda: testing.change(row, DETAILS, None, []),
-        lambda: testing.remove(row, None),
-        lambda: testing.withdraw(row, None),
+        lambda: qualification_tests.change(row, DETAILS, None, []),
+        lambda: qualification_tests.remove(row, None),
+        lambda: qualification_tests.withdraw(row, None),
     ):
-        with pytest.raises(testing.WrongTestStateError):
+        with pytest.raises(qualification_tests.WrongTestStateError):
             verb()
     row.refresh_from_db()
     assert (row.state, len(row.questions)) == (State.OFFERING, 2)
 
 
 def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
-    row = testing.create(river, DETAILS, None)
-    with pytest.raises(testing.RefusedTestError, match="no question yet"):
-        testing.offer(row, row.fingerprint, None)
-    with pytest.raises(testing.RefusedTestError, match="a test of this name"):
-        testing.create(river, DETAILS, None)
-    with pytest.raises(testing.RefusedTestError, match="grants a qualification of this name"):
-        testing.create(river, replace(DETAILS, key="poor-quality"), None)
+    row = qualification_tests.create(river, DETAILS, None)
+    with pytest.raises(qualification_tests.RefusedTestError, match="no question yet"):
+        qualification_tests.offer(row, row.fingerprint, None)
+    with pytest.raises(qualification_tests.RefusedTestError, match="a test of this name"):
+        qualification_tests.create(river, DETAILS, None)
+    with pytest.raises(qualification_tests.RefusedTestError, match="grants a qualification of this name"):
+        qualification_tests.create(river, replace(DETAILS, key="poor-quality"), None)
     make.stage(river, grants="part-one")
-    with pytest.raises(testing.RefusedTestError, match="grants a qualification of this name"):
-        testing.create(river, replace(DETAILS, key="part-one"), None)
+    with pytest.raises(qualification_tests.RefusedTestError, match="grants a qualification of this name"):
+        qualification_tests.create(river, replace(DETAILS, key="part-one"), None)
     long = {"text": "é" * 9_000, "question": "Who?", "choices": ["a", "b"], "right": 0}
-    with pytest.raises(testing.RefusedTestError, match="at most 65,535"):
-        testing.change(row, DETAILS, None, [long] * 4)
-    with pytest.raises(testing.RefusedTestError) as refused:
-        testing.change(row, replace(DETAILS, title=""), None, [{"question": "", "choices": ["a"], "right": 3}])
+    with pytest.raises(qualification_tests.RefusedTestError, match="at most 65,535"):
+        qualification_tests.change(row, DETAILS, None, [long] * 4)
+    with pytest.raises(qualification_tests.RefusedTestError) as refused:
+        qualification_tests.change(
+            row, replace(DETAILS, title=""), None, [{"question": "", "choices": ["a"], "right": 3}]
+        )
     assert refused.value.count == 4
     row.refresh_from_db()
     assert (row.title, row.questions) == (DETAILS.title, [])
@@ -225,35 +227,37 @@ def test_questions_are_drawn_from_known_answers_alike_each_time(river: Project) 
         data = {"question": f"Who stayed, {number % 6}?", "candidates": choices, "intended": "c1"}
         make.item(stage, document=text, data=data, state=Item.State.DROPPED if number == 5 else Item.State.KEPT)
     make.item(stage)
-    row = testing.create(river, DETAILS, None)
-    assert testing.replace_by_known(row, 3, None) == 3
+    row = qualification_tests.create(river, DETAILS, None)
+    assert qualification_tests.replace_by_known(row, 3, None) == 3
     first = row.questions
-    assert testing.replace_by_known(row, 3, None, "human") == 3 and row.questions == first
-    assert testing.replace_by_known(row, 50, None) == 5, "the same question twice and a dropped one do not count"
+    assert qualification_tests.replace_by_known(row, 3, None, "human") == 3 and row.questions == first
+    assert qualification_tests.replace_by_known(row, 50, None) == 5, (
+        "the same question twice and a dropped one do not count"
+    )
     assert all(one["right"] == 1 and one["text"] == "Mara stayed." for one in row.questions)
-    with pytest.raises(testing.NothingKnownError):
-        testing.replace_by_known(row, 3, None, "elsewhere")
+    with pytest.raises(qualification_tests.NothingKnownError):
+        qualification_tests.replace_by_known(row, 3, None, "elsewhere")
 
 
 def test_a_requirement_follows_the_pass_mark_until_the_stage_is_published(river: Project) -> None:
-    row = testing.create(river, DETAILS, None, make.known_questions())
+    row = qualification_tests.create(river, DETAILS, None, make.known_questions())
     stage, strict = make.stage(river), make.stage(river)
     others = [{"qualification": "locale", "comparator": "In", "locales": ["US"], "guards": "Accept"}]
     strict.requirements = [{"qualification": row.key, "comparator": "EqualTo", "integers": [100]}, *others]
     strict.save()
-    testing.require(stage, row, None)
-    testing.require(stage, row, None)
-    testing.change(row, replace(DETAILS, pass_mark=60), None)
+    qualification_tests.require(stage, row, None)
+    qualification_tests.require(stage, row, None)
+    qualification_tests.change(row, replace(DETAILS, pass_mark=60), None)
     stage.refresh_from_db()
     strict.refresh_from_db()
     assert [one["integers"] for one in stage.requirements] == [[60]] and strict.requirements[0]["integers"] == [100]
-    with pytest.raises(testing.RequiredTestError, match="Take the requirement out"):
-        testing.remove(row, None)
-    testing.drop_requirement(strict, row, None)
+    with pytest.raises(qualification_tests.RequiredTestError, match="Take the requirement out"):
+        qualification_tests.remove(row, None)
+    qualification_tests.drop_requirement(strict, row, None)
     assert strict.requirements == others
     make.hit(make.item(stage))
-    with pytest.raises(testing.FrozenStageError):
-        testing.drop_requirement(stage, row, None)
+    with pytest.raises(qualification_tests.FrozenStageError):
+        qualification_tests.drop_requirement(stage, row, None)
     Stage.objects.filter(pk=strict.pk).update(requirements=others * 10)
-    with pytest.raises(testing.RequiredTestError, match="at most 10"):
-        testing.require(strict, row, None)
+    with pytest.raises(qualification_tests.RequiredTestError, match="at most 10"):
+        qualification_tests.require(strict, row, None)

@@ -7,12 +7,14 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain.commitments import BalanceTooLowError, planned_cost
-from hits.domain.marketplace_account import gateway
-from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending, serving, topping_up
-from hits.flow.setup import projects
+from hits.answers.verbs import harvesting, serving
+from hits.judging.verbs import deciding, scoring
 from hits.models import Batch, Draft, Extension, Hit, Item, Stage
 from hits.mturk.question import external_question
+from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending, topping_up
 from tests.hits import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -276,7 +278,7 @@ def test_a_hit_type_that_is_refused_pauses_the_batch_and_says_what_to_do(market,
 
 def test_while_the_marketplace_is_silent_publishing_is_planned_all_the_same(market, bring, stage, monkeypatch):
     bring(1)
-    monkeypatch.setattr("hits.domain.marketplace_account.balance", lambda: None)
+    monkeypatch.setattr("hits.publishing.rules.marketplace_account.balance", lambda: None)
     assert publishing.publish(stage, 1, Decimal("0.05"), "page-1", None).total == 1
 
 

@@ -15,14 +15,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections
 
-from hits import tasks
-from hits.domain.archived import ArchivedError
-from hits.domain.books import differences
-from hits.domain.budget_requests import RequestDecidedError
-from hits.flow.payments import asking
-from hits.flow.pipeline import publishing
-from hits.flow.setup import archiving, projects
 from hits.models import Account, Batch, BudgetExceededError, BudgetRequest, Hit, Item, LedgerEntry, Project, Stage
+from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.rules.budget_requests import RequestDecidedError
+from hits.payments.rules.ledger_checks import differences
+from hits.payments.verbs import requesting_budget
+from hits.projects.rules.archived import ArchivedError
+from hits.projects.verbs import archiving, projects
+from hits.publishing.verbs import publishing
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -96,7 +96,7 @@ def a_batch_that_is_asked_for() -> tuple[User, Project, Stage, BudgetRequest]:
     make.member(project, manager, "manager")
     stage = make.stage(project)
     make.items(stage, ITEMS)
-    asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
+    asked = requesting_budget.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
     assert asked is not None
     return owner, project, stage, asked
 
@@ -154,8 +154,8 @@ def test_of_two_owners_who_decide_at_once_one_does(market: Marketplace, leads: T
             return BudgetRequest.objects.select_related("stage__project", "project", "asked_by").get(pk=pk)
 
         outcomes = leads.at_once(
-            lambda row=row, owner=owner: tasks.approve_request(row(), owner),
-            lambda row=row, owner=owner: asking.decline(row(), owner, "No."),
+            lambda row=row, owner=owner: approve_request(row(), owner),
+            lambda row=row, owner=owner: requesting_budget.decline(row(), owner, "No."),
         )
         assert sum(isinstance(outcome, RequestDecidedError) for outcome in outcomes) == 1, outcomes
         published = row().state == BudgetRequest.State.APPROVED
@@ -173,7 +173,7 @@ def test_two_requests_at_once_leave_one_that_waits_and_none_once_the_project_is_
         make.member(project, manager, "manager")
 
         def ask(budget: int, project: Project = project, manager: User = manager) -> Callable[[], object]:
-            return lambda: asking.ask_for_budget(project, manager, Decimal(budget))
+            return lambda: requesting_budget.ask_for_budget(project, manager, Decimal(budget))
 
         outcomes = leads.at_once(ask(50), ask(60))
         assert all(isinstance(outcome, BudgetRequest) for outcome in outcomes), outcomes
@@ -194,13 +194,15 @@ def test_whoever_asks_withdraws_or_changes_the_budget_and_whoever_decides_wait_f
         project = make.project(owner=owner)
         make.member(project, manager, "manager")
         for act in (
-            lambda row, manager=manager: asking.ask_for_budget(row.project, manager, Decimal(60)),
-            lambda row, manager=manager: asking.withdraw(row, manager),
+            lambda row, manager=manager: requesting_budget.ask_for_budget(row.project, manager, Decimal(60)),
+            lambda row, manager=manager: requesting_budget.withdraw(row, manager),
             lambda row, owner=owner: projects.change_budget(row.project, row.budget, owner, confirmed=row.budget),
         ):
-            asked = asking.ask_for_budget(project, manager, Decimal(50))
+            asked = requesting_budget.ask_for_budget(project, manager, Decimal(50))
             outcomes = leads.at_once(
-                lambda asked=asked, owner=owner: asking.approve(BudgetRequest.objects.get(pk=asked.pk), owner),
+                lambda asked=asked, owner=owner: requesting_budget.approve(
+                    BudgetRequest.objects.get(pk=asked.pk), owner
+                ),
                 lambda asked=asked, act=act: act(BudgetRequest.objects.get(pk=asked.pk)),
             )
             faults = [one for one in outcomes if isinstance(one, Exception)]
@@ -225,7 +227,7 @@ def test_whoever_archives_a_project_waits_for_whoever_approves_a_batch(
 
     monkeypatch.setattr(publishing, "hold", held)
     row = BudgetRequest.objects.select_related("stage__project", "project", "asked_by").get(pk=asked.pk)
-    published, archived = leads.at_once(lambda: tasks.approve_request(row, owner), archive)
+    published, archived = leads.at_once(lambda: approve_request(row, owner), archive)
     assert isinstance(published, Batch), published
     # What is being published keeps a project from being archived.
     assert isinstance(archived, archiving.UnfinishedError), archived

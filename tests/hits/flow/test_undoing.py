@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hits.domain.recipe_rows import labels_of
-from hits.flow.data import undoing
+from hits.items.verbs import undoing_changes
+from hits.judging.rules.recipe_rows import labels_of
 from hits.models import Label, Stage
 from tests.hits import factories as make
 from tests.hits.reviews import review
@@ -22,7 +22,7 @@ def stage() -> Stage:
 
 
 def units(stage: Stage) -> list[str]:
-    return sorted(undoing.changes(stage).values_list("unit", flat=True))
+    return sorted(undoing_changes.changes(stage).values_list("unit", flat=True))
 
 
 def label(stage: Stage, unit: str) -> Label:
@@ -34,17 +34,17 @@ def test_only_what_changes_something_is_a_change(stage: Stage) -> None:
     review(stage)
     assert stage.labels.count() == 4
     assert units(stage) == ["q1", "q2"]
-    with pytest.raises(undoing.NotAChangeError, match="changes nothing"):
-        undoing.undo(stage.labels.filter(unit="text")[0].pk, None)
+    with pytest.raises(undoing_changes.NotAChangeError, match="changes nothing"):
+        undoing_changes.undo(stage.labels.filter(unit="text")[0].pk, None)
 
 
 def test_labels_of_other_kinds_of_tasks_are_no_changes() -> None:
     plain = make.label(make.assignment(make.hit(make.item(make.stage()))), value={"action": "delete"})
-    assert list(undoing.changes(plain.stage)) == [] == list(undoing.left_out(plain.stage))
-    with pytest.raises(undoing.NotAChangeError):
-        undoing.undo(plain.pk, None)
-    with pytest.raises(undoing.NotAChangeError, match="not there"):
-        undoing.redo(plain.pk + 1, None)
+    assert list(undoing_changes.changes(plain.stage)) == [] == list(undoing_changes.left_out(plain.stage))
+    with pytest.raises(undoing_changes.NotAChangeError):
+        undoing_changes.undo(plain.pk, None)
+    with pytest.raises(undoing_changes.NotAChangeError, match="not there"):
+        undoing_changes.redo(plain.pk + 1, None)
 
 
 def test_a_change_taken_back_is_not_handed_to_the_recipe_until_it_is_taken_up_again(stage: Stage) -> None:
@@ -54,11 +54,11 @@ def test_a_change_taken_back_is_not_handed_to_the_recipe_until_it_is_taken_up_ag
     def heard() -> set[str]:
         return {found.unit for found in labels_of([item.pk])[item.pk]}
 
-    assert undoing.undo(row.pk, lead)
+    assert undoing_changes.undo(row.pk, lead)
     row.refresh_from_db()
     assert (row.undone_by, row.undone_at is None) == (lead, False)
     assert heard() == {"text", "q2"}
-    assert undoing.redo(row.pk, None)
+    assert undoing_changes.redo(row.pk, None)
     row.refresh_from_db()
     assert (row.undone_by, row.undone_at) == (None, None)
     assert heard() == {"text", "q1", "q2"}
@@ -68,14 +68,14 @@ def test_twice_is_once_and_the_first_one_stays_named(stage: Stage) -> None:
     review(stage, q1_correct="a fork")
     row = label(stage, "q1")
     first, second = make.user("alice"), make.user("bob")
-    assert [undoing.undo(row.pk, first), undoing.undo(row.pk, second)] == [True, False]
+    assert [undoing_changes.undo(row.pk, first), undoing_changes.undo(row.pk, second)] == [True, False]
     row.refresh_from_db()
     assert row.undone_by == first
-    assert [undoing.redo(row.pk, None), undoing.redo(row.pk, None)] == [True, False]
+    assert [undoing_changes.redo(row.pk, None), undoing_changes.redo(row.pk, None)] == [True, False]
 
 
 def keys(stage: Stage) -> dict[str, str]:
-    return {found.key: found.because for found in undoing.left_out(stage)}
+    return {found.key: found.because for found in undoing_changes.left_out(stage)}
 
 
 def test_a_text_whose_last_question_goes_is_left_out_until_one_of_them_comes_back(stage: Stage) -> None:
@@ -83,10 +83,10 @@ def test_a_text_whose_last_question_goes_is_left_out_until_one_of_them_comes_bac
     deleted = review(stage, text_delete="incoherent", confirm_empty="yes").hit.item
     review(stage, q1_delete="nonsensical", q2_correct="at once")
     assert keys(stage) == {gone.key: "No question is left.", deleted.key: "The text was deleted: it is incoherent."}
-    undoing.undo(gone.labels.get(unit="q2").pk, None)
-    undoing.undo(deleted.labels.get(unit="text").pk, None)
+    undoing_changes.undo(gone.labels.get(unit="q2").pk, None)
+    undoing_changes.undo(deleted.labels.get(unit="text").pk, None)
     assert keys(stage) == {}
-    undoing.redo(gone.labels.get(unit="q2").pk, None)
+    undoing_changes.redo(gone.labels.get(unit="q2").pk, None)
     assert list(keys(stage)) == [gone.key]
 
 
@@ -101,4 +101,4 @@ def test_what_is_left_out_costs_the_same_for_more_changes(stage: Stage, django_a
     for _ in range(12):
         review(stage, **ALL)
     with django_assert_num_queries(2):
-        assert len(list(undoing.left_out(stage))) == 12
+        assert len(list(undoing_changes.left_out(stage))) == 12

@@ -3,19 +3,19 @@
 from decimal import Decimal
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.due_hits import live_stages, unconcluded_stages
-from hits.domain.plugins import NoCrowdError, offered
-from hits.domain.recipe_rows import Rows
-from hits.flow.data import releasing
-from hits.flow.pipeline import importing, publishing
-from hits.flow.setup import projects
+from hits.answers.rules.hits_to_harvest import live_stages, unconcluded_stages
+from hits.items.verbs import importing
+from hits.judging.rules.recipe_rows import Rows
 from hits.management.commands.demo import unfinished
 from hits.models import Item, Upload
+from hits.projects.rules.plugins import NoCrowdError, offered
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
 from hits.recipes import RecipeError
+from hits.releases.verbs import releasing
 from tests.hits import factories
 from tests.hits.prepared import PROTOCOL, prepared_recipe
 
@@ -123,7 +123,7 @@ def test_the_project_shows_it_without_a_state_or_a_price(project, client):
     assert client.get(reverse("projects")).status_code == 200
 
 
-def test_the_api_and_the_commands_refuse_what_needs_a_crowd(stage, client):
+def test_the_api_refuses_what_needs_a_crowd(stage, client):
     base = f"/api/projects/{stage.project.slug}/stages/prepare/"
     assert client.get(base).json()["crowd"] is False
     assert len(client.get(base + "items/").json()["results"]) == 3
@@ -132,7 +132,3 @@ def test_the_api_and_the_commands_refuse_what_needs_a_crowd(stage, client):
         assert (response.status_code, response.json()["error"]["code"]) == (409, "no_crowd")
     changed = client.patch(base, {"reward": "0.10"}, content_type="application/json")
     assert changed.json()["error"]["code"] == "no_crowd"
-    with pytest.raises(CommandError, match="Nobody is asked"):
-        call_command("quote", stage.project.slug, "prepare")
-    for command in ("status", "harvest", "rejudge"):
-        call_command(command, stage.project.slug)

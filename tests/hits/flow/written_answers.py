@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from hits.domain import text_evidence
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
+from hits.answers.rules import text_evidence
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Item, Stage, TextEvidence, Worker
-from hits.text.typing_counts import NAME
+from hits.text.originality.typing_counts import NAME
 from tests.hits import factories as make
 from tests.hits.protocols.telling import DOCUMENT
 from tests.hits.text.test_fingerprints import WORDS

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.formats import archives, articles
-from hits.formats.articles import Article, FormatErrors, read, read_all
+from hits.formats.files import archives
+from hits.formats.inputs import articles
+from hits.formats.inputs.articles import Article, FormatErrors, read, read_all
 from tests.hits.formats.shared_data import shared_file
 
 LAKE = "The lake froze overnight. Nobody dared the first step."

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from hits.formats import by_id
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs import by_id
 
 
 @pytest.mark.parametrize("score", ["9" * 400, "-" + "9" * 400, "1e999", "NaN"])

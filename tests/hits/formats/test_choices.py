@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.formats.choices import CHOICES, read
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.choices import CHOICES, read
 
 
 def rows(text):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.cosmos import COLUMNS, FormatErrors, QuestionSet, columns_of, read
-from hits.formats.tables import ANSWERS, write_csv, write_jsonl
+from hits.formats.inputs.cosmos import COLUMNS, FormatErrors, QuestionSet, columns_of, read
+from hits.formats.outputs.tables import ANSWERS, write_csv, write_jsonl
 from tests.hits.formats.shared_data import shared_file
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.formats.data_card import Card, written
+from hits.formats.outputs.data_card import Card, written
 
 
 @pytest.mark.parametrize(

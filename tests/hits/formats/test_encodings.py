@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from hits.formats.encodings import (
+from hits.formats.files.encodings import (
     ENCODINGS,
     EncodingNeededError,
     EncodingRefusedError,

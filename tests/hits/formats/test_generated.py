@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hits.formats.faults import FormatErrors
-from hits.formats.generated import Generated, read
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.generated import Generated, read
 
 TEXT = "The ferry was late, so we ate our bread on the quay."
 

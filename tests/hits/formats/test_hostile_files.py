@@ -12,23 +12,21 @@ from typing import Any
 
 import pytest
 
-from hits.formats import (
+from hits.formats.files import jsonstream, reading, rows
+from hits.formats.files.faults import Faults, FormatErrors
+from hits.formats.files.reading import LONGEST_LINE, MOST_COLUMNS, MOST_ROWS
+from hits.formats.inputs import (
     articles,
     choices,
     cosmos,
     generated,
-    jsonstream,
     mcscript,
     payments,
     qualification_test,
-    reading,
     record,
-    rows,
     scenarios,
     stories,
 )
-from hits.formats.faults import Faults, FormatErrors
-from hits.formats.reading import LONGEST_LINE, MOST_COLUMNS, MOST_ROWS
 
 MB = 1_000_000
 
@@ -162,7 +160,7 @@ def test_the_limits_bound_the_memory_of_a_hostile_file(reader: str, monkeypatch:
     monkeypatch.setattr(reading, "PIECE", 10_000)
     greedy = {}
     for name, made in HOSTILE.items():
-        raw = made(80_000)
+        raw = made(40_000)
         # A qualification test is read as a whole: it has a megabyte at most.
         a_byte = 30 if reader == "qualification test" else 5
         if (peak := peak_of(READERS[reader], raw)) > 2 * MB + a_byte * len(raw):

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from hits.formats.faults import FormatErrors
-from hits.formats.labels import of_ids, read
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.labels import of_ids, read
 
 
 def labels(content, name="said.csv", columns=("id",), choices=4):

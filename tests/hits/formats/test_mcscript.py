@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.mcscript import (
+from hits.formats.inputs.mcscript import (
     Answer,
     FormatErrors,
     Instance,

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from hits.formats import svg
-from hits.formats.media import media_type
-from hits.formats.picture_size import picture_size
+from hits.formats.files import svg
+from hits.formats.files.media import media_type
+from hits.formats.files.picture_size import picture_size
 from tests.hits import samples_of_media as sample
 
 MP3 = b"\xff\xfb\x90\x64" + bytes(400)

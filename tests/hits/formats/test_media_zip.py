@@ -12,8 +12,8 @@ from contextlib import suppress
 
 import pytest
 
-from hits.formats import media_zip
-from hits.formats.faults import FormatErrors
+from hits.formats.files import media_zip
+from hits.formats.files.faults import FormatErrors
 from tests.hits import samples_of_media as sample
 
 

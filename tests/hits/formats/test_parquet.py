@@ -15,9 +15,9 @@ import psutil
 import pytest
 from pyarrow import parquet
 
-from hits.formats import parquet as ours
-from hits.formats.parquet import ParquetFile, ParquetProcessError, ParquetValueError
-from hits.formats.tables import pieces_of, write_parquet
+from hits.formats.outputs import parquet as ours
+from hits.formats.outputs.parquet import ParquetFile, ParquetProcessError, ParquetValueError
+from hits.formats.outputs.tables import pieces_of, write_parquet
 
 TYPES = {"text": "string", "number": "int64"}
 BATCH = [["a", "\u05e9"], [1, None]]
@@ -123,7 +123,7 @@ parquet_process._frame(Slow())
 
 def test_the_process_ends_with_the_one_that_started_it() -> None:
     program = (
-        "import os, sys, time; from hits.formats.parquet import ParquetFile;"
+        "import os, sys, time; from hits.formats.outputs.parquet import ParquetFile;"
         "file = ParquetFile({'a': 'int64'}); file.write([[1]]); print(file._process.pid, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as starter:
@@ -136,7 +136,7 @@ def test_the_process_ends_with_the_one_that_started_it() -> None:
 
 def test_whoever_writes_a_table_never_loads_the_library() -> None:
     program = (
-        "import io, sys; from hits.formats.tables import write_parquet;"
+        "import io, sys; from hits.formats.outputs.tables import write_parquet;"
         "stream = io.BytesIO(); write_parquet([{'a': 1}], {'a': 'int64'}, stream);"
         "assert stream.getvalue().endswith(b'PAR1') and 'pyarrow' not in sys.modules"
     )

@@ -6,8 +6,15 @@ from decimal import Decimal
 
 import pytest
 
-from hits.formats.faults import Faults
-from hits.formats.payments import MOST_LINES, AskedBonus, read_amount, read_bonus_file, read_reason, read_worker_id
+from hits.formats.files.faults import Faults
+from hits.formats.inputs.payments import (
+    MOST_LINES,
+    AskedBonus,
+    read_amount,
+    read_bonus_file,
+    read_reason,
+    read_worker_id,
+)
 
 HEAD = "assignment_id,amount,reason\n"
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.faults import Faults
-from hits.formats.qualification_test import (
+from hits.formats.files.faults import Faults
+from hits.formats.inputs.qualification_test import (
     CHOICE_COLUMNS,
     Details,
     check_details,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.record import Answer, FormatErrors, Span, read
+from hits.formats.inputs.record import Answer, FormatErrors, Span, read
 from tests.hits.formats.shared_data import shared_file
 
 TEXT = "Mara Lindt met Oslo's mayor.\n@highlight\nLindt visits Oslo"

@@ -4,7 +4,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.record import Answer, Document, Query, Span, read, write
+from hits.formats.inputs.record import Answer, Document, Query, Span, read, write
 from tests.hits.formats.shared_data import shared_file
 
 letters = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=6)

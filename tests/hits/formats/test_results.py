@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hits.formats.results import AskedHit, Result, results_batches, results_columns
+from hits.formats.outputs.results import AskedHit, Result, results_batches, results_columns
 from tests.hits.formats.shared_data import shared_file
 
 MOMENT = datetime(2026, 3, 5, 23, 30, 1, tzinfo=timezone(timedelta(hours=-8)))

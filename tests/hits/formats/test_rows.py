@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.formats import rows, workbooks
-from hits.formats.faults import Faults, FormatErrors, grouped
+from hits.formats.files import rows, workbooks
+from hits.formats.files.faults import Faults, FormatErrors, grouped
 
 Grid = Sequence[Sequence[object]]
 COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -388,7 +388,7 @@ def test_of_100_000_rows_the_one_short_line_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "few"), [("table.csv", 10_000), ("table.jsonl", 10_000), ("table.xlsx", 1000)])
+@pytest.mark.parametrize(("name", "few"), [("table.csv", 5000), ("table.jsonl", 5000), ("table.xlsx", 500)])
 def test_five_times_as_many_rows_take_hardly_more_memory(name: str, few: int) -> None:
     def peak(count: int) -> int:
         stream = io.BytesIO(long_table(count, name))

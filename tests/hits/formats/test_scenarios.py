@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hits.formats.scenarios import FormatErrors, Scenario, read
+from hits.formats.inputs.scenarios import FormatErrors, Scenario, read
 
 
 def read_text(text: str | bytes, **options: Any) -> list[Scenario]:

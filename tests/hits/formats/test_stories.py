@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.stories import FormatErrors, Story, read
+from hits.formats.inputs.stories import FormatErrors, Story, read
 from tests.hits.formats.shared_data import shared_file
 
 LAKE = "The lake froze overnight. Nobody dared the first step."

@@ -20,9 +20,9 @@ from pyarrow import csv as arrow_csv
 from pyarrow import json as arrow_json
 from pyarrow import parquet
 
-from hits.formats import cosmos
-from hits.formats.parquet_process import schema_of
-from hits.formats.tables import (
+from hits.formats.inputs import cosmos
+from hits.formats.outputs.parquet_process import schema_of
+from hits.formats.outputs.tables import (
     COSMOS_TYPES,
     FORMATS,
     RowRefusedError,
@@ -117,7 +117,7 @@ def test_the_same_rows_give_the_same_bytes_in_one_pass_or_three_and_in_another_p
     assert write_parquet(many, TYPES, apart["parquet"]) == 4500
     assert files == {name: stream.getvalue() for name, stream in apart.items()}
     program = (
-        "import sys; from hits.formats.tables import write_parquet;"
+        "import sys; from hits.formats.outputs.tables import write_parquet;"
         f"many = ({{**{ROW!r}, 'number': number}} for number in range(4500));"
         f"write_parquet(many, {TYPES}, sys.stdout.buffer)"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.formats.worker_lists import MOST_BYTES, read_worker_list
+from hits.formats.inputs.worker_lists import MOST_BYTES, read_worker_list
 
 
 @pytest.mark.parametrize(

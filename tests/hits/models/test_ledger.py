@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, transaction
 
-from hits.domain.ledger import pay_payment, release, settle
 from hits.models import Account, Bonus, BudgetExceededError, Compensation, LedgerEntry
+from hits.payments.rules.ledger import pay_payment, release, settle
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.on_postgresql

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.text.sentences import sentences
+from hits.text.language.sentences import sentences
 
 TEXT = (
     "Last Sunday the three of us made pancakes for breakfast. My daughter cracked the eggs into the big yellow bowl."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.text.passage_queries import Rule, judged
+from hits.text.questions.passage_queries import Rule, judged
 
 TEXT = (
     "Ruth Pascoe hung a camera under a bridge near Plymouth.\n@highlight\nOtters filmed near Plymouth\n@highlight\n"

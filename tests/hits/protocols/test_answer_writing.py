@@ -10,8 +10,8 @@ from hypothesis import strategies as some
 
 from hits.protocols.answer_writing.protocol import LABELS, protocol
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
-from hits.quality.known_rules import MCSCRIPT_LABELS
-from hits.quality.votes import Vote, decide
+from hits.stats.vote_rules.known_rules import MCSCRIPT_LABELS
+from hits.stats.vote_rules.votes import Vote, decide
 from tests.hits.protocols.answers import ASKED, DOCUMENT, FIELDS, FULL, GONE, HIDDEN, ITEM, TEXT
 
 SETTINGS = protocol.settings({})

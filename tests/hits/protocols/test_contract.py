@@ -21,8 +21,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits import protocols
+from hits.answers.verbs import serving
 from hits.crowd.html import Node, parse, read_form
-from hits.flow.pipeline import serving
 from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
 from hits.protocols.optional import (
@@ -218,7 +218,7 @@ def test_its_page_shows_a_suggestion_and_chooses_nothing_beforehand(
     """To workers who are to see it, and to no others."""
     if not isinstance(protocol, SuggestedProtocol):
         return
-    from hits.domain.task_links import task_url
+    from hits.answers.rules.task_links import task_url
     from hits.models import Suggestion
     from tests.hits import factories as make
 
@@ -315,8 +315,8 @@ def installed(roots, folder, settings, db):
 
 @of_those_with_a_page_here
 def test_its_page_is_served_from_wherever_it_is(name, installed, sample, settings, client):
-    from hits.domain.task_links import task_url
-    from hits.flow.pipeline import serving
+    from hits.answers.rules.task_links import task_url
+    from hits.answers.verbs import serving
     from tests.hits import factories as make
 
     stage = make.stage(protocol=name)
@@ -335,7 +335,7 @@ def test_its_page_is_served_from_wherever_it_is(name, installed, sample, setting
 def test_a_page_of_its_own_fits_into_a_question_and_is_never_served_here(
     name, installed, protocol, sample, settings, client
 ):
-    from hits.domain.task_links import task_url
+    from hits.answers.rules.task_links import task_url
     from tests.hits import factories as make
 
     page = protocol.own_page(sample["document"], sample["item"], protocol.settings({}))

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from jsonschema import Draft202012Validator
 
+from hits.answers.verbs.serving import Page
 from hits.crowd import people
 from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey
 from hits.crowd.task_page import NotATaskError, read_screen
-from hits.flow.pipeline.serving import Page
 from hits.models import Hit, Project, Stage
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.form import addresses, fields, patterns, schema, simulated

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.question_writing.protocol import LONGEST, protocol
-from hits.text.overlap import compared
+from hits.text.questions.overlap import compared
 from hits.text.written import alike, kept
 from tests.hits.protocols.writing import DOCUMENT, FIELDS, QUESTION
 

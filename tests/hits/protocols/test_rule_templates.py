@@ -8,9 +8,9 @@ import pytest
 
 from hits import protocols, recipes
 from hits.protocols.choosing import shuffled
-from hits.quality.known_rules import KNOWN, KnownRule
-from hits.quality.rule_text import parse, units_of
-from hits.quality.votes import Outcome, Vote, decide
+from hits.stats.vote_rules.known_rules import KNOWN, KnownRule
+from hits.stats.vote_rules.rule_text import parse, units_of
+from hits.stats.vote_rules.votes import Outcome, Vote, decide
 from tests.hits.serving import question_set
 
 GOOD_ENDS = {"staged_choice": "valid", "multiple_choice": "right"}

@@ -11,7 +11,7 @@ from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.optional import ComparingProtocol, WrittenProtocol
 from hits.protocols.story import instructions
 from hits.protocols.story.protocol import MOST_CHARACTERS, protocol
-from hits.text.words import words
+from hits.text.language.words import words
 from tests.hits.protocols.telling import DOCUMENT, OTHER, STORY
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hits.quality.conditions import conclude
-from hits.quality.known_rules import MCSCRIPT_LABELS
-from hits.quality.rule_text import parse
 from hits.recipes import GivenLabel, JudgedItem, load
 from hits.recipes.source import ReleasedItem
+from hits.stats.vote_rules.conditions import conclude
+from hits.stats.vote_rules.known_rules import MCSCRIPT_LABELS
+from hits.stats.vote_rules.rule_text import parse
 
 OPTIONS = load("mcscript").options
 RULE = parse(MCSCRIPT_LABELS.text, MCSCRIPT_LABELS.answers)

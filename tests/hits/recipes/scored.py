@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
-from hits.quality.scores import scores
 from hits.recipes.scoring import Scoring
+from hits.stats.scores import scores
 
 
 def scored(

@@ -4,8 +4,8 @@ import random
 from functools import partial
 
 from hits.recipes.artefacts import check
-from hits.text import artefacts
-from hits.text.artefacts import Example
+from hits.text.filtering import artefacts
+from hits.text.filtering.artefacts import Example
 
 WORDS = [
     "boat",

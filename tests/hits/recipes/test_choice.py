@@ -8,7 +8,7 @@ from django.conf import settings as django_settings
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.formats import choices
+from hits.formats.inputs import choices
 from hits.protocols.multiple_choice.protocol import protocol
 from hits.recipes.choice.steps import row_of
 from hits.recipes.source import GivenLabel, JudgedItem

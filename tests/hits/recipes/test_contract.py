@@ -11,11 +11,11 @@ import pytest
 from django.conf import settings
 
 from hits import protocols, recipes
-from hits.flow.pipeline import importing
-from hits.flow.setup.projects import create_project
-from hits.formats import rows
-from hits.formats.faults import Faults, FormatErrors
+from hits.formats.files import rows
+from hits.formats.files.faults import Faults, FormatErrors
+from hits.items.verbs import importing
 from hits.models import Item
+from hits.projects.verbs.projects import create_project
 from hits.protocols.base import CrowdlessProtocol
 
 FOLDERS = [folder / "recipes" for folder in settings.PLUGIN_DIRS]

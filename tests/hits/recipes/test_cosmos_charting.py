@@ -3,7 +3,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from hits.recipes.cosmos.charting import prefix_chart
-from hits.text.set_statistics import Prefix
+from hits.text.figures.set_statistics import Prefix
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

@@ -1,6 +1,6 @@
 """Real question sets, validators of stated accuracy, and what chance says must come of them. `-s` prints the table.
 
-The sets are imported, scored, decided and drawn by `hits.flow`; the probabilities are worked out here from what
+The sets are imported, scored, decided and drawn by verbs; the probabilities are worked out here from what
 the validators are like, over every combination of three of them.
 """
 
@@ -17,9 +17,10 @@ import pytest
 from scipy.stats import binom
 
 from hits.crowd.people import draw
-from hits.flow.pipeline import deciding, drawing, importing, scoring
-from hits.flow.setup import projects
+from hits.items.verbs import importing, sampling
+from hits.judging.verbs import deciding, scoring
 from hits.models import Assignment, Item, Project, Stage, StageSummary
+from hits.projects.verbs import projects
 from hits.protocols.choosing import order_of, shuffled
 from tests.hits import factories
 from tests.hits.formats.shared_data import shared_file
@@ -56,7 +57,7 @@ def first_rows(count: int) -> bytes:
 
 
 def answered(stage: Stage, answer: Answer) -> None:
-    """Three workers answer every item; the flow modules score and conclude."""
+    """Three workers answer every item; the verbs score and conclude."""
     hits = factories.hits(list(stage.items.select_related("document")))
     for number in range(WORKERS):
         worker = factories.worker(f"A{number}{stage.key.upper()}")
@@ -146,7 +147,7 @@ def test_verdicts_and_human_score_are_what_chance_says(project: Project) -> None
     validate, human = project.stages.get(key="validate"), project.stages.get(key="human")
     answered(validate, validated)
     counts = {word: validate.items.filter(conclusion=word).count() for word in ("valid", "unanswerable")}
-    assert drawing.draw(human, DRAWN) == DRAWN
+    assert sampling.draw(human, DRAWN) == DRAWN
     answered(human, chosen)
     right = human.items.filter(conclusion="right").count()
     measured = StageSummary.objects.get(stage=human).scores

@@ -12,8 +12,7 @@ from functools import partial
 import pyarrow.parquet
 import pytest
 
-from hits.formats.faults import FormatErrors
-from hits.quality import known_rules
+from hits.formats.files.faults import FormatErrors
 from hits.recipes import GivenLabel, JudgedItem, load
 from hits.recipes.cosmos.steps import (
     COMPUTATIONS,
@@ -30,6 +29,7 @@ from hits.recipes.cosmos.steps import (
     split_preview,
 )
 from hits.recipes.source import Found, Progress, ReleasedItem
+from hits.stats.vote_rules import known_rules
 from hits.text.scorers import SCORERS
 from tests.hits.recipes.scored import scored
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hits.quality.blocking import Policy
-from hits.quality.votes import Rule
 from hits.recipes import JudgedItem, NextItem, OptionError, RecipeError, available, faults, load
-from hits.text.query_options import OPTIONS
+from hits.stats.blocking import Policy
+from hits.stats.vote_rules.votes import Rule
+from hits.text.questions.query_options import OPTIONS
 
 STEPS = """
 def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
@@ -451,7 +451,8 @@ def test_options_are_replaced_only_by_their_like():
 def test_the_pure_layers_load_without_django_and_boto():
     code = (
         "import sys\n"
-        "import hits.quality.blocking, hits.quality.votes, hits.text.squad, hits.text.passages, hits.text.statistics\n"
+        "import hits.stats.blocking, hits.stats.vote_rules.votes\n"
+        "import hits.text.figures.squad, hits.text.figures.statistics, hits.text.language.passages\n"
         "assert not {'django', 'boto3', 'socket'} & set(sys.modules), 'not pure'\n"
         # pydantic looks for its plug-ins by the standard library's reader of e-mail, which imports socket.
         "import pydantic.plugin._loader\n"

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from hits import recipes
-from hits.formats import croissant, parquet_facts
-from hits.formats.data_card import Card, written
+from hits.formats.outputs import croissant, parquet_facts
+from hits.formats.outputs.data_card import Card, written
 from hits.recipes.choice import steps as choice
 from hits.recipes.form import steps as form
 from hits.recipes.html_page import steps as html_page

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hits.recipes.mcscript.charting import labels_chart, types_chart
-from hits.text.question_statistics import LABELS, AskedQuestion, QuestionTally
+from hits.text.figures.question_statistics import LABELS, AskedQuestion, QuestionTally
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

@@ -9,10 +9,10 @@ from itertools import cycle, islice, product
 
 import pytest
 
-from hits.quality.conditions import conclude
-from hits.quality.known_rules import MCSCRIPT_LABELS
-from hits.quality.rule_text import parse
 from hits.recipes import load
+from hits.stats.vote_rules.conditions import conclude
+from hits.stats.vote_rules.known_rules import MCSCRIPT_LABELS
+from hits.stats.vote_rules.rule_text import parse
 
 LABELS = ("text", "script", "unfitting", "unknown")
 RULE = parse(MCSCRIPT_LABELS.text, MCSCRIPT_LABELS.answers)

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import pyarrow.parquet
 import pytest
 
-from hits.formats import mcscript, tables
+from hits.formats.inputs import mcscript
+from hits.formats.outputs import tables
 from hits.recipes.mcscript import releasing
 from hits.recipes.mcscript.steps import COMPUTATIONS, SCORING, build_release, draw
 from hits.recipes.source import Found

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
 from hits.recipes import Found, JudgedItem, Progress, load
 from hits.recipes.mcscript.steps import COMPUTATIONS, draw, import_notes, next_items, read_documents
 from hits.text.classifiers import CLASSIFIERS
-from hits.text.hiding import visible
+from hits.text.questions.hiding import visible
 from tests.hits.recipes.mcscript_collection import (
     OPTIONS,
     Collection,

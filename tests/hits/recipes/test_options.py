@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hits.recipes import Option, OptionError, load
-from hits.text.linking import LINKERS
-from hits.text.passage_queries import LEAD_BY, TOKENS
+from hits.text.language.linking import LINKERS
+from hits.text.questions.passage_queries import LEAD_BY, TOKENS
 from tests.hits.recipes.test_loader import HEAD, STAGE, faults_of, put
 
 DESCRIBED = """

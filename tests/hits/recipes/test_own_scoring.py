@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
 from hits.recipes.choice.scoring import SCORING as CHOICE
 from hits.recipes.spans.scoring import SCORING as SPANS
 from tests.hits.recipes.scored import scored

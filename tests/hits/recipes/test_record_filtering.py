@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from hits.formats import record
-from hits.formats.faults import FormatErrors
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs import record
 from hits.recipes.record.filtering import FILTERING, answered, triples, triples_of
 from hits.recipes.record.query_ids import untelling
 from hits.recipes.source import Found, JudgedItem, Progress
-from hits.text.machine_filtering import MachineFilteringError
+from hits.text.filtering.machine_filtering import MachineFilteringError
 from tests.hits.text.triples import DEEDS, PEOPLE, article
 
 PARAMS = FILTERING.params

@@ -6,8 +6,8 @@ from functools import partial
 import pyarrow.parquet
 import pytest
 
-from hits.formats.faults import FormatErrors
-from hits.formats.record import read, write
+from hits.formats.files.faults import FormatErrors
+from hits.formats.inputs.record import read, write
 from hits.recipes.record.releasing import release_of
 from hits.recipes.record.scoring import SCORING
 from hits.recipes.record.splitting import SplitError

@@ -10,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hits import recipes
-from hits.flow.data import releasing
-from hits.flow.pipeline import advancing, deciding, harvesting, importing, publishing, scoring, sending
-from hits.flow.setup import projects
-from hits.formats.faults import FormatErrors
+from hits.answers.verbs import harvesting
+from hits.formats.files.faults import FormatErrors
+from hits.items.verbs import importing
+from hits.judging.verbs import advancing, deciding, scoring
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
 from hits.recipes.source import GivenLabel, JudgedItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.spans.steps import build_release, next_items, read_documents
-from hits.text.token_tags import tokens
+from hits.releases.verbs import releasing
+from hits.text.language.token_tags import tokens
 from tests.hits import factories as make
 
 RECIPE = recipes.load("spans")

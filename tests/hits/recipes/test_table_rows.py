@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.formats.faults import FormatErrors
-from hits.formats.mapping import MappingRefusedError
+from hits.formats.files.faults import FormatErrors
+from hits.formats.files.mapping import MappingRefusedError
 from hits.recipes import table_rows
 from hits.recipes.source import GivenLabel, JudgedItem
 

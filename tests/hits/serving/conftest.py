@@ -13,7 +13,7 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserType, Page, expect
 
 from common import request_id
-from hits.domain.task_links import task_url
+from hits.answers.rules.task_links import task_url
 from hits.models import Hit
 from ops.waiting import PAGE_MILLISECONDS
 from tests.browser import launch_options
@@ -105,12 +105,9 @@ def open_task(client: Client, marketplace: Marketplace):
 
 @pytest.fixture(scope="session")
 def chromium(browser_type: BrowserType) -> Iterator[Browser]:
-    with pytest.MonkeyPatch.context() as patch:
-        # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = browser_type.launch(**launch_options())
-        yield browser
-        browser.close()
+    browser = browser_type.launch(**launch_options())
+    yield browser
+    browser.close()
 
 
 @pytest.fixture

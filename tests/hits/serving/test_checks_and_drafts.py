@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from hits import protocols
-from hits.domain.task_links import task_url
-from hits.flow.pipeline import serving
+from hits.answers.rules.task_links import task_url
+from hits.answers.verbs import serving
 from hits.models import Draft
 from tests.hits import factories as make
 from tests.hits.serving import story

@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import drafts
-from hits.domain.due_hits import live_stages
-from hits.flow.pipeline import serving
+from hits.answers.rules import drafts
+from hits.answers.rules.hits_to_harvest import live_stages
+from hits.answers.verbs import serving
 from hits.models import Draft, Hit
 from tests.hits import factories as make
 from tests.hits.serving import story

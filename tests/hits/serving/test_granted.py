@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from hits.flow.pipeline import serving
+from hits.answers.verbs import serving
 from hits.models import Draft, Grant, Hit
 from tests.hits import factories as make
 from tests.hits.serving import story

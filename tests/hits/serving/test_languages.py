@@ -20,15 +20,16 @@ from django.urls import reverse
 from django.utils.translation import trans_real
 
 from hits import protocols
-from hits.domain import task_words
-from hits.domain.saved_pages import files_of
-from hits.flow.pipeline import scoring, serving
-from hits.flow.setup import stage_settings
+from hits.answers.rules import task_words
+from hits.answers.verbs import serving
+from hits.judging.verbs import scoring
 from hits.models import Assignment, Draft, Hit
 from hits.protocols.base import AnswerRefusedError, CrowdlessProtocol, SettingsRefusedError, StepwiseProtocol
 from hits.protocols.optional import OwnPageProtocol, cards_of
+from hits.releases.rules.saved_pages import files_of
+from hits.stages.pages.settings_form import value_in_words
+from hits.stages.verbs import stage_settings
 from hits.text import wording
-from hits.views.settings_form import value_in_words
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address
 from tests.translations import SPOKEN
@@ -328,7 +329,7 @@ def test_a_draft_is_kept_as_it_was_written(client):
 
 def test_a_job_that_a_check_begins_speaks_english(client, monkeypatch):
     heard = []
-    monkeypatch.setattr("hits.views.task.fetch_soon", lambda pk: heard.append(wording._("Nothing more to ask")))
+    monkeypatch.setattr("hits.answers.pages.task.fetch_soon", lambda pk: heard.append(wording._("Nothing more to ask")))
     monkeypatch.setattr(serving, "check", lambda token, fields: 1)
     assert client.post(reverse("task-check"), {"page": "x"}, headers=GERMAN).json() == {"ok": True}
     assert heard == ["Nothing more to ask"]

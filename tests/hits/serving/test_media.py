@@ -14,12 +14,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from hits.domain.media import address_of
-from hits.flow.pipeline import importing
+from hits.core.models.blobs import CHUNK_BYTES
+from hits.items.pages.media_files import PIECE_BYTES
+from hits.items.rules.media import address_of
+from hits.items.verbs import importing
 from hits.models import MediaFile, Project
-from hits.models.files import CHUNK_BYTES
 from hits.views.byte_ranges import RangeNotSatisfiableError, byte_range
-from hits.views.media_files import PIECE_BYTES
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
 

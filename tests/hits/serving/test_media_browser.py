@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route
 
-from hits.domain.media import address_of
-from hits.flow.pipeline import importing
+from hits.items.rules.media import address_of
+from hits.items.verbs import importing
 from hits.models import Hit, Stage
 from tests.axe import violations
 from tests.hits import factories as make

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from hits.models import Draft
 from hits.protocols.phrase_questions.protocol import NOTHING_TO_ASK, protocol
-from hits.text.question_rules import NARRATOR_WORDS, OPENING_WORDS, Rules, asked, faults, question_words
+from hits.text.questions.question_rules import NARRATOR_WORDS, OPENING_WORDS, Rules, asked, faults, question_words
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.phrases import DOCUMENT, FIELDS, NP, VP, VP_FIELDS, item

@@ -9,10 +9,11 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import protocols
-from hits.domain import feedback, screening, task_words
-from hits.flow.pipeline import serving
+from hits.answers.rules import feedback, task_words
+from hits.answers.verbs import serving
 from hits.models import Draft, Hit, Item, Stage
 from hits.protocols import lines
+from hits.workers.rules import screening
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
 

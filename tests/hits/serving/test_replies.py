@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from hits.domain.reply_links import reply_path
-from hits.flow.people import inbox
 from hits.models import InboxEntry, WorkerMessage
-from hits.models.inbox import LONGEST_REPLY
+from hits.people.models import LONGEST_REPLY
+from hits.people.rules.reply_links import reply_path
+from hits.people.verbs import inbox
 from tests.hits import factories as make
 from tests.markup import squeezed
 

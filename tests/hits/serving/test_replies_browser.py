@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from hits.domain.reply_links import reply_path
 from hits.models import InboxEntry, WorkerMessage
+from hits.people.rules.reply_links import reply_path
 from tests.axe import faults_in_both_looks
 from tests.hits.serving.test_replies import message
 

@@ -6,9 +6,10 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
-from hits.flow.pipeline import scoring, serving
-from hits.flow.setup import setting_up
+from hits.answers.verbs import serving
+from hits.judging.verbs import scoring
 from hits.models import Assignment, Draft, Hit, Label
+from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address
 from tests.hits.serving.question_set import CANDIDATES, DOCUMENT, SET, fields, order
@@ -81,7 +82,7 @@ def test_a_lead_sees_the_first_step_of_our_example_with_instructions_of_their_ow
     Hit.objects.all().delete()
     hit.stage.items.all().delete()
     hit.stage.settings = {"instructions": "Read <slowly>.\n\nThen judge."}
-    page = serving.open_page(setting_up.example(hit.stage), {})
+    page = serving.open_page(task_settings.example(hit.stage), {})
     shown = render_to_string(page.template, {"page": page, "project": hit.stage.project})
     assert "The night train" in shown
     assert "Read &lt;slowly&gt;.</p>" in shown

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from hits.models import Draft
 from hits.protocols.story.protocol import protocol
-from hits.text.words import words
+from hits.text.language.words import words
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.telling import DOCUMENT, OTHER, STORY

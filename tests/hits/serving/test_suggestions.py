@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hits import protocols
-from hits.domain import suggestions
+from hits.model_assist.rules import suggestions
 from hits.models import Hit, Stage, Suggestion
 from tests.hits import factories as make
 

@@ -14,11 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import protocols
+from hits.answers.verbs import serving
 from hits.crowd.html import parse
 from hits.crowd.task_page import read_screen
-from hits.domain import terms
-from hits.flow.pipeline import serving
 from hits.models import Draft, Hit
+from hits.people.rules import terms
 from tests.hits import factories as make
 from tests.hits.serving import question_set, story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from hits.domain import terms
 from hits.models import Assignment, Hit
+from hits.people.rules import terms
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.serving.conftest import WORKER, instructions_read

@@ -6,8 +6,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from hits.domain.plugins import protocol_named
 from hits.models import Draft
+from hits.projects.rules.plugins import protocol_named
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.telling import DOCUMENT, STORY

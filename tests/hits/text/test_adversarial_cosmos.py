@@ -5,8 +5,8 @@ import random
 import time
 import xml.etree.ElementTree as ElementTree
 
-from hits.text.adversarial_filtering import Iteration, Result, filter_answers
-from hits.text.filtered_question import FilteredQuestion
+from hits.text.filtering.adversarial_filtering import Iteration, Result, filter_answers
+from hits.text.filtering.filtered_question import FilteredQuestion
 from tests.hits.formats.shared_data import shared_file
 
 COSMOS, MCSCRIPT = "cosmosqa/examples.csv", "mcscript/dev-data.xml"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scipy.optimize import minimize
 
-from hits.text import filtering_classifier, filtering_features
-from hits.text.adversarial_filtering import Batch, FilteringError, Iteration, Result, filter_answers
-from hits.text.filtered_question import FilteredQuestion
-from hits.text.words import words
+from hits.text.filtering import filtering_classifier, filtering_features
+from hits.text.filtering.adversarial_filtering import Batch, FilteringError, Iteration, Result, filter_answers
+from hits.text.filtering.filtered_question import FilteredQuestion
+from hits.text.language.words import words
 
 WORDS = ["river", "lamp", "uncle", "bread", "ticket", "snow", "violin", "ladder", "coat", "market"]
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hits.text.amounts import amount, amount_is
+from hits.text.language.amounts import amount, amount_is
 
 
 def test_one_is_said_in_the_singular() -> None:

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.answer_merging import Merging, groups, normal_form, representative, same, select, still_incorrect
+from hits.text.questions.answer_merging import (
+    Merging,
+    groups,
+    normal_form,
+    representative,
+    same,
+    select,
+    still_incorrect,
+)
 
 PIECES = ["the", "a", "stove", "gas", "on", "three", "3", "cups", "cup", "oven", "and", "never", "car", "cat", "?"]
 answers = some.lists(some.sampled_from(PIECES), min_size=1, max_size=4).map(" ".join)

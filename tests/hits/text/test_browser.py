@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from playwright.sync_api import Page, sync_playwright
 
-from hits.text.overlap import Limits, advice
-from hits.text.words import FUNCTION_WORDS, content_words, words
+from hits.text.language.words import FUNCTION_WORDS, content_words, words
+from hits.text.questions.overlap import Limits, advice
 from hits.text.written import kept_lines
 from tests.browser import launch_options
 

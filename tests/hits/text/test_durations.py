@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.text.durations import longest_duration
+from hits.text.language.durations import longest_duration
 
 
 @pytest.mark.parametrize(

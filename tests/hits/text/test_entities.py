@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hits.text.entities import Mention, consistent, mentions, trimmed, word_before
+from hits.text.language.entities import Mention, consistent, mentions, trimmed, word_before
 
 
 def found(*texts):
@@ -37,6 +37,18 @@ def test_types_are_an_option_and_dates_are_none():
 def test_the_office_and_abbreviations_are_no_names():
     (own,) = found("The Secretary of State met an MP from Oslo and watched TV.")
     assert own == ["Oslo"]
+
+
+@pytest.mark.parametrize("word", ["IPO", "3D", "R&B", "VAT", "ADSL", "ISP", "USB", "XML", "PVRs"])
+def test_capitals_that_are_short_for_an_ordinary_thing_are_no_name(word):
+    texts = (
+        "Dana Quist spoke of {} in Oslo.",
+        "{} boats are at the fair.",
+        "The new ({}) was sold, said {} maker Holm.",
+    )
+    every = [name for own in found(*(text.replace("{}", word) for text in texts)) for name in own]
+    assert "Oslo" in every
+    assert word not in every
 
 
 def test_a_text_that_is_no_sentence_costs_nothing():

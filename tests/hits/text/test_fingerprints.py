@@ -6,8 +6,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.fingerprints import SIZE, duplicates, fingerprint, resemblance
-from hits.text.near_duplicates import passages
+from hits.text.originality.fingerprints import SIZE, duplicates, fingerprint, resemblance
+from hits.text.originality.near_duplicates import passages
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "nrstlm"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.text.generated_answers import compared
+from hits.text.figures.generated_answers import compared
 
 
 def test_the_same_words_are_as_near_as_can_be() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.hiding import merged, pieces, visible
-from hits.text.sentences import sentences
+from hits.text.language.sentences import sentences
+from hits.text.questions.hiding import merged, pieces, visible
 
 TEXT = "We filled the kettle. It was heavy.\n\nThe water boiled. We poured the tea."
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from hits.text.least_challenging import LeastChallengingError, least_challenging, lexical_scorer
+from hits.text.questions.least_challenging import LeastChallengingError, least_challenging, lexical_scorer
 from tests.hits.formats.shared_data import shared_file
 
 WORDS = ["river", "lamp", "uncle", "bread", "ticket", "snow", "violin", "ladder", "coat", "market"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.linking import LINKERS, Name, names, names_and_nationalities
+from hits.text.language.linking import LINKERS, Name, names, names_and_nationalities
 
 
 def linked(*given, linker=names):
@@ -70,6 +70,7 @@ def test_titles_keep_husband_and_wife_apart():
         ("BoQ", "Bank of Quays"),
         ("U.S.", "United States"),
         ("UKQP", "UK Quay Party"),
+        ("QPC", "US Quay and Pier Commission"),
     ],
 )
 def test_an_acronym_is_linked_with_the_name_of_its_initials(short, name):

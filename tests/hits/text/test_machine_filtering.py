@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from hits.text.machine_filtering import (
+from hits.text.filtering.machine_filtering import (
     Answer,
     Answered,
     FoldDone,

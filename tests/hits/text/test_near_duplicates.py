@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.near_duplicates import Similar, contained, longest_common, marked, passages, repeats, similar
-from hits.text.words import words
+from hits.text.language.words import words
+from hits.text.originality.near_duplicates import Similar, contained, longest_common, marked, passages, repeats, similar
 from tests.hits.formats.shared_data import shared_file
 
 SOUP = "First I cut the onions, and then I cried a little. I put them into the pot with some oil and stirred."

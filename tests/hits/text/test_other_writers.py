@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 
-from hits.text.near_duplicates import passages
-from hits.text.other_writers import LEAST, _pairs, nearest, own_sketch
+from hits.text.originality.near_duplicates import passages
+from hits.text.originality.other_writers import LEAST, _pairs, nearest, own_sketch
 from tests.hits.text.test_fingerprints import changed, text
 
 

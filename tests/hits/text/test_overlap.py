@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.overlap import Limits, advice, compared
-from hits.text.words import FUNCTION_WORDS
+from hits.text.language.words import FUNCTION_WORDS
+from hits.text.questions.overlap import Limits, advice, compared
 
 PARAGRAPH = "We missed the last ferry, so Tomas phoned his aunt. She drove us home in her old van, singing."
 texts = some.lists(some.sampled_from(["ferry", "aunt", "van", "the", "we", "bus", "rain", "Tomas's", "24"])).map(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.paragraphs import NoParagraphError, lexical_coherence, paragraph_of, paragraphs
-from hits.text.sentences import sentences
-from hits.text.words import words
+from hits.text.language.paragraphs import NoParagraphError, lexical_coherence, paragraph_of, paragraphs
+from hits.text.language.sentences import sentences
+from hits.text.language.words import words
 
 NOUNS = ["kettle", "train", "garden", "sister", "ladder", "parcel"]
 

@@ -12,19 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.formats import articles
-from hits.text.fingerprints import duplicates, fingerprint
-from hits.text.linking import names
-from hits.text.passage_queries import (
-    CONDITIONS,
-    Rule,
-    figures,
-    generate,
-    generate_all,
-    judged,
-    queries,
-)
-from hits.text.query_corrections import validate
+from hits.formats.inputs import articles
+from hits.text.language.linking import names
+from hits.text.originality.fingerprints import duplicates, fingerprint
+from hits.text.questions.passage_queries import CONDITIONS, Rule, figures, generate, generate_all, judged, queries
+from hits.text.questions.query_corrections import validate
 from tests.hits.formats.shared_data import shared_file
 
 

@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.text.passages import Part, mention_groups, passage_parts
+from hits.text.language.passages import Part, mention_groups, passage_parts
 
 TEXT = "Mara Lindt met Oslo's mayor.\nShe left.\n@highlight\nLindt visits OSLO\n@highlight\nMayor: 'thanks'"
 LINES = ["@highlight", "Some words.", "", "  ", "more @highlight here", "@highlight inline", "@highlighted"]

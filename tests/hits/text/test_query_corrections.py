@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.passage_queries import Rule, generate, judged, queries
-from hits.text.query_corrections import (
+from hits.text.questions.passage_queries import Rule, generate, judged, queries
+from hits.text.questions.query_corrections import (
     CorrectionError,
     add_mention,
     change_mention,

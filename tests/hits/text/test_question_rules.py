@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.question_rules import NARRATOR_WORDS, OPENING_WORDS, Rules, asked, faults, question_words
+from hits.text.questions.question_rules import NARRATOR_WORDS, OPENING_WORDS, Rules, asked, faults, question_words
 
 TAKEN = [
     "What did they put into the bowl?",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.question_statistics import (
+from hits.text.figures.question_statistics import (
     LABELS,
     OTHER,
     TYPES,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hits.text.machine_filtering import is_correct
+from hits.text.filtering.machine_filtering import is_correct
 from hits.text.plugins import UnknownModelError
 from hits.text.readers import READERS, Mention, Triple, by_entity, most_mentioned
 from tests.hits.text.triples import TOWNS, made, triple

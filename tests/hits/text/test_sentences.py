@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.sentences import sentences
+from hits.text.language.sentences import sentences
 
 odd = some.sampled_from(
     [". ", "? ", "!", '"', "'", "’", "“", "”", "(", ")", "…", " . ", "\n", "\n \n", "\xa0", "\u2028"]

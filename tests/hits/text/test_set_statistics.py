@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.set_statistics import Prefix, Tally, Tokens
+from hits.text.figures.set_statistics import Prefix, Tally, Tokens
 from tests.hits.formats.shared_data import shared_file
 
 

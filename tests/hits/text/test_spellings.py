@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.text.amounts import agreeing, amount
+from hits.text.language.amounts import agreeing, amount
 from hits.text.spellings import meant
 
 CHOICES = [("c1", "Yes", "1"), ("c2", "No", "2"), ("c3", "1", "3")]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.text.squad import Scores, ScoringError, exact_match, macro, normalise, token_f1
+from hits.text.figures.squad import Scores, ScoringError, exact_match, macro, normalise, token_f1
 
 words = st.lists(
     st.sampled_from(["the", "A", "an", "Paris", "paris,", "U.N.", "New", "York's", "1,000", "-", "THE THE"]), max_size=6

@@ -3,8 +3,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hits.formats import record
-from hits.text.statistics import size, split_statistics, tokens
+from hits.formats.inputs import record
+from hits.text.figures.statistics import size, split_statistics, tokens
 from tests.hits.formats.shared_data import shared_file
 
 

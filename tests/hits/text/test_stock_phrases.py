@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hits.text.stock_phrases import FEWEST_WORDS, PRIOR_WORDS, Rates, log_odds, most_used, phrases_in
-from hits.text.words import words
+from hits.text.language.words import words
+from hits.text.originality.stock_phrases import FEWEST_WORDS, PRIOR_WORDS, Rates, log_odds, most_used, phrases_in
 
 
 def test_phrases_are_found_whatever_their_case_and_the_longest_one_counts():

@@ -15,10 +15,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from hits.text import systems
+from hits.text.language.sentences import sentences
+from hits.text.language.words import unit_words
 from hits.text.readers import Triple, surface
-from hits.text.sentences import sentences
 from hits.text.systems import Labelled, Question, System, Tagged, blank, cloze, labelling, multiple_choice, tagging
-from hits.text.words import unit_words
 from tests.hits.formats.shared_data import shared_file
 from tests.hits.text.triples import DEEDS, PEOPLE, TOWNS, made, triple
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from spacy.tokens import Doc
 
-from hits.text import targets as module
-from hits.text.phrases import noun_phrases
-from hits.text.sentences import sentences
-from hits.text.targets import Target, targets, targets_of
+from hits.text.language import targets as module
+from hits.text.language.phrases import noun_phrases
+from hits.text.language.sentences import sentences
+from hits.text.language.targets import Target, targets, targets_of
 from tests.hits.formats.shared_data import shared_file
 
 CAKE = "My sister baked a lemon cake."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.token_tags import flat, tagged, tokens, untagged
+from hits.text.language.token_tags import flat, tagged, tokens, untagged
 
 TEXT = "Mara, of Port Linden: 東京 (1850)."
 PLACES = tokens(TEXT)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.typing_counts import LARGEST, LONGEST, MOST_FIELDS, Counts, is_possible, read, spelled, total
+from hits.text.originality.typing_counts import LARGEST, LONGEST, MOST_FIELDS, Counts, is_possible, read, spelled, total
 
 NAMES = {"story", "why"}
 

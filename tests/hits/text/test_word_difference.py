@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.word_difference import Run, difference
+from hits.text.originality.word_difference import Run, difference
 
 TEXTS = some.lists(
     some.sampled_from(["a ", "whisk", "fork", " ", "’s", ".", "\n", "é", "🥞", "the "]), max_size=12

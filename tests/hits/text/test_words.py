@@ -3,7 +3,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.words import FUNCTION_WORDS, content_words, placed, unit_words, words
+from hits.text.language.words import FUNCTION_WORDS, content_words, placed, unit_words, words
 
 
 def test_a_word_is_letters_marks_and_digits_joined_by_apostrophes():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hits.text import writing_signs as signs
-from hits.text.stock_phrases import Rates
-from hits.text.typing_counts import Counts
-from hits.text.writing_signs import Facts, Near, Others, Written, of_answer, of_worker, quantiles
+from hits.text.originality import writing_signs as signs
+from hits.text.originality.stock_phrases import Rates
+from hits.text.originality.typing_counts import Counts
+from hits.text.originality.writing_signs import Facts, Near, Others, Written, of_answer, of_worker, quantiles
 
 PASTED = Counts(typed=19, pasted=221, pastes=1, seconds=4)
 

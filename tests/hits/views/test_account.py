@@ -11,7 +11,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from common import patience
-from hits.flow.setup.api_tokens import make_token
+from hits.accounts.verbs.api_tokens import make_token
 from hits.models import ApiToken
 
 RIGHT, NEW = "reading by the river", "another river to read"

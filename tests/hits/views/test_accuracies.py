@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from lxml import html
 
-from hits.domain import worker_table
 from hits.models import Project, Stage, StageSummary, Worker, WorkerStat
+from hits.workers.rules import worker_table
 from tests.hits import factories as make
 from tests.markup import squeezed
 

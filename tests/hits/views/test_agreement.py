@@ -11,10 +11,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain import stage_statistics
-from hits.flow.pipeline import computing
+from hits.judging.pages.agreement import meaning
+from hits.judging.rules import stage_statistics
+from hits.judging.verbs import computing
 from hits.models import Item, Membership, Project, Stage, StageSummary
-from hits.views.agreement import meaning
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 

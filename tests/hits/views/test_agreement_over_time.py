@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from hits.domain import stage_statistics
+from hits.judging.rules import stage_statistics
 from hits.models import ComputationRun, Project, Stage
 from tests.hits import factories as make
 from tests.hits.said import computed, say
@@ -124,16 +122,3 @@ def test_many_runs_take_no_more_queries_than_two_and_one_report_is_read(client: 
     # The chart reads the summaries: what whole reports there are, are those of single runs.
     with_log = [sql for sql in after if '."log"' in sql]
     assert with_log and all("LIMIT 1" in sql for sql in with_log)
-
-
-def test_runs_of_earlier_versions_get_their_summary_from_their_log(stage: Stage) -> None:
-    _run(stage, 0, 30, 0.5)
-    _run(stage, 1, 40, 0.6, key="other-computation")
-    _run(stage, 2, 50, 0.7, state=ComputationRun.State.FAILED)
-    ComputationRun.objects.create(project=stage.project, key="judge-agreement", seed=1, log=[], state="done")
-    expected = ComputationRun.objects.get(finished_at=BEGINNING).summary
-    ComputationRun.objects.update(summary=None)
-    import_module("hits.migrations.0043_computation_summary").summarize(apps, None)
-    assert dict(ComputationRun.objects.exclude(summary__isnull=True).values_list("finished_at", "summary")) == {
-        BEGINNING: expected
-    }

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from hits.domain.roles import READER, page_verb
+from hits.core.roles import READER, page_verb
 from hits.models import Project
 from tests.hits import factories as make
 from tests.hits.api.test_guard import _everything
@@ -55,7 +55,7 @@ def test_what_is_refused_changes_nothing_and_says_who_restores_it(
     archived: World, client: Client, market: Marketplace
 ) -> None:
     before = _everything()
-    for name in ("publish", "change-tags", "approve", "block", "pay-bonus", "add-member", "import"):
+    for name in ("publish", "change-tags", "approve", "block", "add-member", "import"):
         page = client.post(archived.url(name)).content.decode()
         assert "is archived" in page and "An owner can restore it" in page, name
     after = _everything()

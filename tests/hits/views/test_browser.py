@@ -13,9 +13,9 @@ from django.utils import timezone
 from lxml import html
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hits.flow.pipeline import deciding
-from hits.flow.setup.projects import create_project
+from hits.judging.verbs import deciding
 from hits.models import Batch, Stage, StageSummary
+from hits.projects.verbs.projects import create_project
 from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import faults_in_both_looks, field_contrasts, violations
 from tests.browser import launch_options
@@ -29,11 +29,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 NO_PAGE = {
     "results-file", "project-results-file",
-    "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
+    "answers-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "release-archive",
     "workers-csv", "items-csv",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
-    "changes-csv", "agreement-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
+    "changes-csv", "agreement-csv", "kept-bonus-file-progress", "qualification-test-row", "grants-progress",
     "pool-progress",
     "people-and-models-csv",
     "suggestions-csv",

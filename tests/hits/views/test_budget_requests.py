@@ -10,18 +10,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from hits import due_notices, tasks
-from hits.flow.payments import asking
-from hits.flow.setup import noticing
+from hits import tasks
 from hits.models import Account, BudgetRequest, Notice, Project, Stage
+from hits.notifications.jobs import pending_notices
+from hits.notifications.verbs import writing_notices
+from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.verbs import requesting_budget
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
-from tests.hits.commands.conftest import run
 from tests.hits.flow.conftest import stand_in
 from tests.hits.flow.stand_in import StandIn
 
 pytestmark = pytest.mark.django_db
-__all__ = ["run", "stand_in"]
+__all__ = ["stand_in"]
 PAGE = "/projects/river/requests/"
 
 
@@ -45,7 +46,7 @@ def shown(client: Client) -> str:
 
 
 def notices(project: Project) -> list[str]:
-    noticing.write_all(due_notices.of_projects)
+    writing_notices.write_all(pending_notices.of_projects)
     return [f"{row.words} / {row.more}" for row in Notice.objects.filter(project=project, kind="money").order_by("pk")]
 
 
@@ -112,7 +113,10 @@ def test_each_refusal_of_a_decision_has_the_status_of_its_reason(
     assert olga.post(f"{PAGE}limits/", {"member": mia_pk, "may_budget": "a lot"}).status_code == 400
 
     # An owner who stops being one after the page's guard let the request in, and before the verb holds the project.
-    olgas, verbs = stage.project.memberships.get(user__username="olga"), (asking.allow, tasks.approve_request)
+    olgas, verbs = (
+        stage.project.memberships.get(user__username="olga"),
+        (requesting_budget.allow, approve_request),
+    )
 
     def demoted_first(verb: Callable[..., Any]) -> Callable[..., Any]:
         def act(*given: Any) -> Any:
@@ -122,8 +126,8 @@ def test_each_refusal_of_a_decision_has_the_status_of_its_reason(
         return act
 
     with monkeypatch.context() as patched:
-        patched.setattr(asking, "allow", demoted_first(verbs[0]))
-        patched.setattr(tasks, "approve_request", demoted_first(verbs[1]))
+        patched.setattr(requesting_budget, "allow", demoted_first(verbs[0]))
+        patched.setattr("hits.payments.pages.budget_requests.approve_request", demoted_first(verbs[1]))
         for address, given in ((f"{page}/approve/", {}), (f"{PAGE}limits/", {"member": mia_pk, "may_budget": "5"})):
             olgas.save()
             refused = olga.post(address, given)
@@ -141,11 +145,11 @@ def test_a_long_reason_of_a_command_is_cut_whatever_was_asked_for(
 ) -> None:
     mia = stage.project.memberships.get(user__username="mia").user
     if items is None:
-        row: BudgetRequest | None = asking.ask_for_budget(stage.project, mia, Decimal("0.20"))
+        row: BudgetRequest | None = requesting_budget.ask_for_budget(stage.project, mia, Decimal("0.20"))
     else:
-        row = asking.ask_for_batch(stage, mia, items, Decimal("0.20"), "batch")
+        row = requesting_budget.ask_for_batch(stage, mia, items, Decimal("0.20"), "batch")
     assert row is not None
-    tasks.approve_request(row, None, " " + "x" * 501)
+    approve_request(row, None, " " + "x" * 501)
     assert BudgetRequest.objects.get().reason == "x" * 500
 
 
@@ -171,13 +175,3 @@ def test_the_api_asks_decides_and_withdraws(stage: Stage, stand_in: StandIn) -> 
     allowed = olga.put(f"{root}members/mia/may-budget/", {"may_budget": "2.00"}, format="json")
     assert allowed.json()["may_budget"] == "2.00"
     assert mia.put(f"{root}budget/", {"budget": "0.90"}, format="json").json()["budget"] == "0.90"
-
-
-def test_commands_do_the_same(stage: Stage, stand_in: StandIn, run: Callable[..., Any]) -> None:
-    assert "$2.00" in run("members", "river", "--may-budget", "mia=2")
-    run("budget_requests", "river", "--ask", "7.00", "--by", "mia", "--reason", "For March.")
-    run("budget_requests", "river", "--ask", "8.00", "--by", "mia")
-    pks = list(BudgetRequest.objects.order_by("pk").values_list("pk", flat=True))
-    assert "The budget is $8.00" in run("budget_requests", "river", "--approve", pks[1])
-    said = run("budget_requests", "river")
-    assert "Withdrawn" in said and "Approved" in said and "a budget of $8.00" in said

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain import marketplace_account
 from hits.models import Batch
 from hits.mturk.errors import RefusedError
+from hits.publishing.rules import marketplace_account
 from tests.hits import factories as make
 from tests.hits.broker import Broker
 from tests.hits.market import Marketplace

@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup import project_files, projects, stage_settings
 from hits.models import Membership, Project
+from hits.projects.verbs import project_files, projects
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db

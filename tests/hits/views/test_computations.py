@@ -13,8 +13,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup import projects
 from hits.models import ComputationRun, Item, Project, Stage, StageSummary
+from hits.projects.verbs import projects
 from tests.hits import factories as make
 from tests.hits.small_recipe import small_project, small_recipe
 from tests.markup import squeezed as said

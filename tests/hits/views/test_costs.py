@@ -35,7 +35,7 @@ def _grow(world: World, count: int) -> None:
 
 FILES = {
     "release-archive",
-    "release-file", "ledger-csv", "bonuses-csv", "answers-csv", "items-csv", "changes-csv", "results-file",
+    "release-file", "ledger-csv", "answers-csv", "items-csv", "changes-csv", "results-file",
     "project-results-file",
 }  # fmt: skip
 COUNTING = {

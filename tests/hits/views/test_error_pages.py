@@ -24,8 +24,8 @@ def test_an_unknown_address_has_a_page_of_ours(debug: None, address: str) -> Non
 @pytest.mark.parametrize(
     ("address", "page"),
     [
-        ("/projects/river/pools/pool-a/links/", "/projects/river/pools/pool-a/"),
-        ("/projects/river/pools/pool-a/links/7/revoke/", "/projects/river/pools/pool-a/"),
+        ("/projects/river/pools/pool-a/make-link/", "/projects/river/pools/pool-a/"),
+        ("/projects/river/pools/pool-a/links/7/revoke-link/", "/projects/river/pools/pool-a/"),
         ("/projects/river/webhooks/add/", "/projects/river/webhooks/"),
         ("/projects/river/models/register/", "/projects/river/models/"),
         ("/account/tokens/make/", "/account/"),
@@ -52,7 +52,7 @@ def test_whatever_a_page_raises_has_a_page_of_ours_and_the_log_has_the_rest(
     debug: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: type[Exception], status: int
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        answer = error_pages.raised(monkeypatch, "hits.views.signing_in.SignIn.get", "/sign-in/", error)
+        answer = error_pages.raised(monkeypatch, "hits.accounts.pages.signing_in.SignIn.get", "/sign-in/", error)
     assert error_pages.is_designed(answer, status)
     assert ("secret inside" in caplog.text) == (status in (400, 500))
 

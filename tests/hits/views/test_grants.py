@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from hits.flow.people import granting
 from hits.models import Grant, Project, Stage
+from hits.workers.verbs import granting
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.market import Marketplace

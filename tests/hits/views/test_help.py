@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.formats import guides
+from hits.views import guides
 from ops.surroundings import ROOT
 
 NAMES = [name for section in guides.contents() for name, _ in section.entries]
@@ -61,7 +61,7 @@ def test_pages_lead_to_help_that_is_there() -> None:
     named = {
         name
         for file in (ROOT / "templates").rglob("*.html")
-        for name in re.findall(r'parts/_how.html" with page="([\w-]+)"', file.read_text(encoding="utf-8"))
+        for name in re.findall(r'core/parts/_how.html" with page="([\w-]+)"', file.read_text(encoding="utf-8"))
     }
     assert len(named) > 15 and named <= set(NAMES)
 

@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from hits import needs
 from hits.models import (
     Account,
     Batch,
@@ -24,6 +23,7 @@ from hits.models import (
     StageSummary,
     Upload,
 )
+from hits.notifications.jobs import needs
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
 from tests.markup import squeezed

@@ -12,10 +12,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.plugins import settings_of
-from hits.flow.pipeline.importing import create_upload, import_upload
-from hits.flow.setup.projects import create_project
+from hits.items.verbs.importing import create_upload, import_upload
 from hits.models import Blob, Item, Project, Upload
+from hits.projects.rules.plugins import settings_of
+from hits.projects.verbs.projects import create_project
 from tests.hits.flow.conftest import example, lines
 
 pytestmark = pytest.mark.django_db

@@ -13,12 +13,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.flow.setup import invitations, members
-from hits.flow.setup.projects import create_project
+from hits.accounts.models import token_digest
 from hits.models import Guest, Invitation, Project
-from hits.models.access import token_digest
+from hits.projects.verbs import invitations, members
+from hits.projects.verbs.projects import create_project
 from tests.hits import factories as make
-from tests.hits.api.conftest import signed_in
+from tests.hits.api.conftest import logged, signed_in
 
 pytestmark = pytest.mark.django_db
 LINK = re.compile(r'<code class="token">http[^<]*(/invitations/[^<]+)</code>')
@@ -135,6 +135,7 @@ def test_an_invitation_that_is_sent_again_has_another_link(client: Client, proje
     assert Invitation.objects.living().get().expires_at - timezone.now() > timedelta(days=8)
     again = signed_in(project.owners.get()).post(f"/api/projects/river/invitations/{row.pk}/resend/")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "no_invitation")
+    assert logged(project) == ["invited somebody", "sent an invitation again"]
     assert client.post(reverse("resend-invitation", args=["river", row.pk])).status_code == 302
     assert Client().post(new, ACCOUNT).status_code == 302
     assert roles(project)["dora"] == "reviewer"
@@ -222,4 +223,5 @@ def test_a_program_invites_lists_revokes_and_accepts(project: Project, alice: An
     other = api.post(home, {"role": "reader"}, format="json").json()["id"]
     assert api.post(f"{home}{other}/revoke/").status_code == 204
     assert api.post(f"{home}{other}/revoke/").status_code == 404
+    assert logged(project)[-1] == "revoked an invitation"
     assert api.post(home, {"role": "reader", "days": 31}, format="json").status_code == 400

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from hits.domain import known_answers
-from hits.domain.summaries import refresh_worker_stats
+from hits.judging.rules.summaries import refresh_worker_stats
 from hits.models import Assignment, Label, Project, Stage, Worker
+from hits.workers.rules import known_answers
 from tests.hits import factories as make
 from tests.markup import squeezed
 

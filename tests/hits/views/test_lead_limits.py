@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.payments import asking
-from hits.flow.setup.projects import create_project
 from hits.models import Account, AccountAction, LeadLimit, Project
+from hits.payments.verbs import requesting_budget
+from hits.projects.verbs.projects import create_project
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 from tests.hits.commands.conftest import run
@@ -28,7 +28,7 @@ NEW = {"name": "Second", "recipe": "choice", "contact_email": "lab@example.org"}
 def anna() -> Any:
     anna = make.user("anna")
     create_project("River", "choice", Decimal(380), "lab@example.org", anna)
-    asking.limit_lead(anna, Decimal(500))
+    requesting_budget.limit_lead(anna, Decimal(500))
     return anna
 
 
@@ -95,7 +95,7 @@ def test_pages_take_what_is_left(anna: Any) -> None:
 def test_a_request_that_is_approved_above_the_limit_waits_and_says_why(anna: Any) -> None:
     mia, river = make.user("mia"), Project.objects.get()
     make.member(river, mia, "manager")
-    row = asking.ask_for_budget(river, mia, Decimal(600))
+    row = requesting_budget.ask_for_budget(river, mia, Decimal(600))
     reply = client_of(anna).post(f"/projects/river/requests/{row.pk}/approve/")
     assert reply.status_code == 409 and "this takes $220.00" in reply.content.decode()
     row.refresh_from_db()
@@ -104,7 +104,7 @@ def test_a_request_that_is_approved_above_the_limit_waits_and_says_why(anna: Any
 
 def test_pages_of_members_say_why_somebody_cannot_become_or_stop_being_an_owner(anna: Any) -> None:
     ben, client = make.user("ben"), client_of(anna)
-    asking.limit_lead(ben, Decimal(1))
+    requesting_budget.limit_lead(ben, Decimal(1))
     refused = client.post("/projects/river/members/add/", {"username": "ben", "role": "owner"})
     assert refused.status_code == 400 and "that ben owns may come to $1.00" in refused.content.decode()
     make.member(Project.objects.get(), make.user("carl"))
@@ -174,15 +174,3 @@ def test_the_limit_is_set_shown_and_removed(run: Callable[..., str], anna: Any) 
 def test_a_limit_of_nothing_is_a_limit(run: Callable[..., str], anna: Any) -> None:
     run("account", "anna", "--budget-limit", "0")
     assert client_of(anna).post(reverse("new-project"), {**NEW, "budget": "0.01"}).status_code == 400
-
-
-def test_commands_of_the_server_are_held_by_no_limit(run: Callable[..., str], anna: Any) -> None:
-    run("budget", "river", "900", "--yes")
-    new = ("--budget", "700", "--email", "lab@example.org", "--owner", "anna")
-    run("create_project", "Lake", "--recipe", "choice", *new)
-    run("create_project", "Lake again", "--clone", "lake", *new)
-    ben, _ = make.user("ben"), make.user("carl")
-    asking.limit_lead(ben, Decimal(1))
-    run("members", "river", "--add", "ben=owner", "--remove", "anna", "--yes")
-    run("members", "lake", "--add", "carl=owner", "--remove", "anna", "--yes")
-    assert budgets() == [900, 700, 700]

@@ -18,8 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import protocols
-from hits.domain import keyset
-from hits.flow.pipeline.deciding import decide
+from hits.core import keyset
+from hits.judging.verbs.deciding import decide
 from hits.models import Assignment, ComputationResult, Hit, Item, Label, Project, Stage
 from tests.hits import factories as make
 from tests.markup import squeezed

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from hits.flow.setup.projects import create_project
 from hits.models import Stage
+from hits.projects.verbs.projects import create_project
 from hits.templatetags.navigation import numbered_in
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World

@@ -10,9 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.media import address_of
-from hits.flow.setup import archiving, projects, setting_up
+from hits.items.rules.media import address_of
 from hits.models import Item, Project, Upload
+from hits.projects.verbs import archiving, projects
+from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
 from tests.hits.flow.test_media import FORM
@@ -24,7 +25,7 @@ CAT = sample.png(40, 30)
 @pytest.fixture
 def project(alice: Any, eager: None) -> Project:
     made = projects.create_project("Quay", "form", Decimal("5.00"), "lab@example.org", alice)
-    setting_up.change_task(made.stages.get(), {"settings": {"form": FORM}}, alice)
+    task_settings.change_task(made.stages.get(), {"settings": {"form": FORM}}, alice)
     return made
 
 

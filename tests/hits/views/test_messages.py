@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from hits.domain import inbox as domain
-from hits.flow.people import messaging
 from hits.models import InboxEntry, Stage, Worker, WorkerMessage
+from hits.people.rules import inbox as domain
+from hits.people.verbs import messaging
 from hits.views import paging
 from tests.axe import faults_in_both_looks
 from tests.hits import factories as make

@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.ledger import settle
 from hits.models import LedgerCheck, LedgerEntry
+from hits.payments.rules.ledger import settle
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World

@@ -14,11 +14,11 @@ from django.urls import reverse
 from lxml import html
 
 from hits import protocols, recipes
-from hits.flow.setup import stage_settings
-from hits.flow.setup.projects import create_project
 from hits.models import Stage
+from hits.projects.verbs.projects import create_project
 from hits.protocols.optional import Setting, WrittenProtocol
-from hits.views.settings_form import SettingsForm
+from hits.stages.pages.settings_form import SettingsForm
+from hits.stages.verbs import stage_settings
 
 # A field below which a sentence stands that another line of the page gives it.
 EXPLAINED_TOGETHER = {"requirement"}

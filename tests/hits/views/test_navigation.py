@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup.projects import create_project
 from hits.models import Project, Stage, StageSummary
+from hits.projects.verbs.projects import create_project
 from hits.views import navigation
 from tests.hits import factories as make
 from tests.hits.market import Marketplace

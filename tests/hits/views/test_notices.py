@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from hits.domain import notices
 from hits.models import Membership, Notice, NoticeChoice, Project
+from hits.notifications.rules import notices
 from tests.axe import faults_in_both_looks
 from tests.hits import factories as make
 from tests.hits.views.test_browser import Opener, browser, opened

@@ -74,7 +74,7 @@ def test_a_value_that_no_column_holds_is_refused_without_a_traceback(
     shown = odd_forms.by_path(found)
     for path in sorted({*paths, *shown} - {reverse(name) for name in LEFT_OUT}):
         for form in shown.get(path, ()):
-            sweep.odd(client, path, form.fields)
-    sweep.odd(client, SEEN.action, SEEN.fields, odd_forms.DECODED)
+            sweep.odd(client, path, form)
+    sweep.odd(client, SEEN.action, SEEN, odd_forms.DECODED)
     print(f"{len(shown)} addresses with forms, {sweep.sent} posts")
     assert not sweep.faults, "\n".join(sweep.faults)

@@ -7,9 +7,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from hits.flow.setup import stage_settings
 from hits.models import Action, StageSummary
-from hits.views import action_words, overview
+from hits.stages.pages import overview
+from hits.stages.verbs import stage_settings
+from hits.views import action_words
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
 from tests.markup import squeezed

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management.base import CommandError
 from playwright.sync_api import expect
 
 from hits.crowd.html import parse
-from hits.models import Item, Stage
+from hits.models import Stage
 from hits.protocols.form.ready import ready_forms
 from hits.protocols.html_page.protocol import HtmlPageProtocol
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.api.conftest import api as api
-from tests.hits.commands.conftest import Run
-from tests.hits.commands.conftest import run as run
 from tests.hits.views.test_browser import browser as browser
 from tests.hits.views.test_browser import opened as opened
 
@@ -64,19 +61,16 @@ def test_what_does_not_fit_is_told_at_its_field_and_adds_nothing(client: Any, st
     assert stage.project.stages.count() == 1
 
 
-def test_a_ready_made_task_begins_a_stage_by_page_api_and_command(
-    client: Any, api: Any, run: Run, stage: Stage
-) -> None:
+def test_a_ready_made_task_begins_a_stage_by_page_and_api(client: Any, api: Any, stage: Stage) -> None:
     page = parse(client.get("/projects/news/add-stage/").content.decode())
     values = [node.attributes["value"] for node in page.all("input", "value", name="protocol")]
     assert values == ["form", *(f"form/{ready.name}" for ready in ready_forms()), "html_page"]
     assert client.post("/projects/news/add-stage/", {**GIVEN, "protocol": "form/consent"}).status_code == 302
     given = {"title": "By API", "protocol": "form", "ready": "consent"}
     assert api.post("/api/projects/news/stages/", given, format="json").status_code == 201
-    run("stages", "news", "--add", "By command", "--protocol", "form", "--ready", "consent")
     (consent,) = (ready.form for ready in ready_forms() if ready.name == "consent")
-    made = stage.project.stages.filter(key__in=["rate", "by-api", "by-command"])
-    assert [one.settings["form"] for one in made] == [consent] * 3
+    made = stage.project.stages.filter(key__in=["rate", "by-api"])
+    assert [one.settings["form"] for one in made] == [consent] * 2
 
 
 @pytest.mark.parametrize(
@@ -143,16 +137,3 @@ def test_by_the_api(api: Any, stage: Stage) -> None:
     assert api.delete("/api/projects/news/stages/ask/").status_code == 409
     assert api.delete("/api/projects/news/stages/rate/").status_code == 204
     assert api.get("/api/projects/news/stages/rate/").status_code == 404
-
-
-def test_by_commands(run: Run, stage: Stage) -> None:
-    item = make.item(stage, state=Item.State.KEPT)
-    make.verdict(item, outcome="kept")
-    said = run("stages", "news", "--add", "Rate", "--protocol", "form", "--from", "ask", "--set", "reward=0.05")
-    assert "each item of ask" in said
-    assert stage.project.stages.get(key="rate").items.count() == 1
-    with pytest.raises(CommandError, match="Name the --protocol: form, html_page"):
-        run("stages", "news", "--add", "Again")
-    with pytest.raises(CommandError, match="stage of the recipe"):
-        run("stages", "news", "--remove", "ask")
-    assert "rate" not in run("stages", "news", "--remove", "rate")

@@ -18,7 +18,7 @@ from hits.models import Stage
 from hits.protocols.form.protocol import protocol
 from hits.protocols.form.ready import ready_forms
 from hits.protocols.form.schema import form_of
-from hits.views import parts_editor
+from hits.stages.pages import parts_editor
 from tests.axe import faults_in_both_looks
 from tests.hits import factories as make
 from tests.hits.protocols import forms

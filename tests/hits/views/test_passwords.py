@@ -16,8 +16,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common import patience
-from hits.flow.setup import invitations, passwords
+from hits.accounts.verbs import passwords
 from hits.models import AccountAction, ApiToken, Invitation, LeadSession, Project
+from hits.projects.verbs import invitations
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 

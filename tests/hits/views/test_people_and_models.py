@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from hits.domain.summaries import refresh_worker_stats
-from hits.flow.pipeline import deciding
-from hits.flow.setup import model_annotators
+from hits.judging.rules.summaries import refresh_worker_stats
+from hits.judging.verbs import deciding
+from hits.model_assist.verbs import model_annotators
 from hits.models import (
     Assignment,
     Item,
@@ -28,7 +26,7 @@ from hits.models import (
     Stage,
     StageSummary,
 )
-from hits.views import overview
+from hits.stages.pages import overview
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -274,10 +272,8 @@ def test_items_that_models_decide_stand_apart_on_every_page(
     told = {name: cells[name] for name in ("Items", "Asked", "Answered", "Decided by models", "Kept")}
     assert told == {"Items": "30", "Asked": "6", "Answered": "6", "Decided by models": "8", "Kept": "14"}
     assert "<code>decided_by</code> is <code>people</code>" in page and "`" not in page[page.index("Make release") :]
-    out = io.StringIO()
-    call_command("status", "river", "--json", stdout=out)
-    (figures,) = json.loads(out.getvalue())["stages"]
-    assert (figures["decided_by_models"], figures["kept"], figures["kept_by_models"]) == (8, 14, 8)
+    figures = StageSummary.objects.get(stage__key="choose")
+    assert (figures.decided_by_models, figures.kept, figures.kept_by_models) == (8, 14, 8)
 
 
 def test_the_price_of_a_kept_item_is_that_of_those_people_keep(stage: Stage, model: ModelAnnotator) -> None:

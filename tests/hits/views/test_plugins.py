@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.domain.plugins import UNUSABLE
-from hits.flow.pipeline import importing, publishing, scoring, serving
-from hits.flow.setup import projects
+from hits.answers.verbs import serving
+from hits.items.verbs import importing
+from hits.judging.verbs import scoring
 from hits.models import Hit, Project, Stage, Upload
+from hits.projects.rules.plugins import UNUSABLE, faults_of, in_full
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 from tests.hits.flow.test_new_kind import PROTOCOL, STAGES, STEPS
@@ -167,9 +167,6 @@ def test_jobs_of_a_project_that_uses_it_wait_and_say_why(claims, alice, what, ea
     assert upload.state == Upload.State.FAILED and broken in upload.error
     found = signed_in(alice).get(f"/api/projects/{claims.slug}/").json()
     assert any(broken in fault for fault in found["faults"])
-    out = io.StringIO()
-    call_command("status", claims.slug, "--json", stdout=out)
-    assert any(broken in fault for fault in json.loads(out.getvalue())["faults"])
 
 
 @OF_EACH_FOLDER
@@ -197,9 +194,7 @@ def test_the_whole_path_is_told_to_the_log_once_and_to_the_command_line_alone(
     assert not any(whole in reply.content.decode() for reply in replies)
     [logged] = [row.getMessage() for row in caplog.records if whole in row.getMessage()]
     assert broken in logged
-    out = io.StringIO()
-    call_command("status", claims.slug, stdout=out)
-    assert whole in out.getvalue()
+    assert any(whole in fault for fault in faults_of(claims, [stage], in_full))
 
 
 def test_what_an_import_says_of_other_folders_stays_out_of_pages(plugins: Path, settings: Any, client: Client) -> None:
@@ -239,6 +234,4 @@ def test_nothing_is_published_that_workers_could_not_be_shown(without_task: Stag
     assert any("cannot be used" in problem for problem in quote.problems)
     with pytest.raises(UNUSABLE):
         publishing.publish(without_task, quote.items, quote.total, "page-1", None)
-    with pytest.raises(CommandError):
-        call_command("publish", without_task.project.slug, without_task.key, "--yes")
     assert Hit.objects.count() == 1

@@ -14,8 +14,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup import projects
 from hits.models import Account, LedgerEntry, Project, Upload
+from hits.projects.verbs import projects
 from hits.recipes import available
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example

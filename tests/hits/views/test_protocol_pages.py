@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from hits.protocols.phrase_questions.pages import PAGES
 from hits.protocols.phrase_questions.protocol import protocol
-from hits.views import protocol_pages
+from hits.stages.pages import protocol_pages
 from tests.hits.views.conftest import World
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup import stage_settings
 from hits.models import Batch, Hit, Item, Stage
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.markup import squeezed

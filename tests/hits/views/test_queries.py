@@ -11,10 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.flow.data import annotating
-from hits.flow.pipeline import drawing
+from hits.items.verbs import annotating, sampling
 from hits.models import ChangeSet, Item, Stage
-from hits.text.passage_queries import queries
+from hits.text.questions.passage_queries import queries
 from tests.axe import faults_in_both_looks
 from tests.hits.flow.articles import article_project, generate
 from tests.hits.views.test_browser import Opener, browser, opened
@@ -67,7 +66,7 @@ def test_the_lists_show_what_was_corrected_sent_or_has_no_query(client: Client, 
     for query in queries(item.data):
         annotating.drop(item, query.id, annotating.fingerprint(item), None)
     assert shown("corrected") == ["harbour-bridge"] == shown("without a query")
-    drawing.draw(stage.project.stages.get(key="validate"), 100)
+    sampling.draw(stage.project.stages.get(key="validate"), 100)
     assert shown("sent") == ["seed-library"]
 
 
@@ -172,7 +171,7 @@ def test_what_does_not_fit_is_refused_with_a_sentence(client: Client, stage: Sta
 
 
 def test_a_published_article_shows_no_form(client: Client, stage: Stage, item: Item) -> None:
-    drawing.draw(stage.project.stages.get(key="validate"), 100)
+    sampling.draw(stage.project.stages.get(key="validate"), 100)
     page = client.get(url(stage, "article", item.pk), {"mention": "p0"}).content.decode()
     assert "so they stay as people see them" in page and "Take out" not in page and "First word" not in page
 
@@ -229,7 +228,7 @@ def test_the_pages_pass_axe_and_fit(opened: Opener, stage: Stage, item: Item) ->
 
 
 def test_several_files_at_once_are_taken_as_one(client: Client, stage: Stage, market: Any) -> None:
-    from hits.flow.pipeline import importing
+    from hits.items.verbs import importing
     from hits.models import Upload
     from tests.hits.flow.articles import SAMPLES
 

@@ -15,12 +15,12 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.domain import summaries
-from hits.flow.data import releasing
-from hits.flow.setup.projects import create_project
+from hits.judging.rules import summaries
 from hits.models import Item, Project, Release
+from hits.projects.verbs.projects import create_project
 from hits.recipes.source import ReleaseContent
-from hits.views import releases
+from hits.releases.pages import releases
+from hits.releases.verbs import releasing
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
 from tests.markup import squeezed

@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.domain.summaries import refresh_summary
-from hits.flow.data import exporting
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Stage, Worker
-from hits.models.projects import Membership
+from hits.projects.models import Membership
+from hits.releases.verbs import exporting
 from tests.hits import factories as make
 from tests.hits.flow.test_imported_results import csv_of, imported, moods, row
 

@@ -17,8 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import protocols, tasks
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
-from hits.flow.people import reviewing
+from hits.answers.verbs import reviewing
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Block, Worker
 from hits.protocols.base import CrowdlessProtocol
 from tests.hits import factories as make

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from hits import protocols
-from hits.domain.summaries import refresh_summary, refresh_worker_stats
+from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment
 from tests.axe import faults_in_both_looks, violations
 from tests.hits import factories as make

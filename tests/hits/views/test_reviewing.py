@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from hits import tasks
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Assignment, Stage
 from tests.hits import factories as make
 from tests.hits.views.conftest import World

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.summaries import refresh_summary
-from hits.flow.pipeline import deciding
+from hits.judging.rules.summaries import refresh_summary
+from hits.judging.verbs import deciding
 from hits.models import Item, RuleEdition, Stage
 from tests.hits import factories as make
 from tests.hits.small_recipe import answered

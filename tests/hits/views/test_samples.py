@@ -6,15 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from hits import sample_crowd, tasks
-from hits.domain.leases import lease
+from hits import tasks
+from hits.core.jobs.leases import lease
 from hits.models import Action, Hit, Lease, Project, Stage, StageSummary, WaitingJob
+from hits.projects.jobs import sample_crowd
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 from tests.markup import squeezed
@@ -154,8 +154,6 @@ def _is_refused(client: Client, started: list[int]) -> None:
     reply = client.post(reverse("simulated-crowd", args=["fog"]))
     assert reply.status_code == 409
     assert "answers the sample projects of `make run` alone" in reply.content.decode().replace("&#x27;", "'")
-    with pytest.raises(CommandError, match="sample projects of `make run` alone"):
-        call_command("sample_crowd", "fog")
     answer = signed_in(Project.objects.get(slug="fog").owners.get()).post("/api/projects/fog/simulated-crowd/")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "no_sample")
     assert started == [] and not Action.objects.exists() and not Lease.objects.exists()
@@ -187,9 +185,3 @@ def test_the_api_starts_it_and_says_where_to_look(
     Hit.objects.update(harvested=5)
     answer = api.post("/api/projects/fog/simulated-crowd/")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "nothing_to_answer")
-
-
-def test_the_command_leaves_it_to_a_crowd_that_works_already(sample: Project, capsys: Any) -> None:
-    with lease(f"sample-crowd:{sample.pk}"):
-        call_command("sample_crowd", "fog")
-    assert "A simulated crowd answers fog already" in capsys.readouterr().out

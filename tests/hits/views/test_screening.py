@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
 from hits import protocols
-from hits.domain.summaries import refresh_summary
-from hits.models import Grant, Item, Membership, Project, Stage
+from hits.judging.rules.summaries import refresh_summary
+from hits.models import Grant, Item, Membership, Stage
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -107,9 +105,7 @@ def _tested(stage: Stage) -> Stage:
     return test
 
 
-def test_figures_are_those_of_the_results_on_page_api_and_command(
-    stage: Stage, client: Client, alice: Any, capsys: Any
-) -> None:
+def test_figures_are_those_of_the_results_on_page_and_api(stage: Stage, client: Client, alice: Any) -> None:
     test = _tested(stage)
     text = squeezed(client.get(address(test)))
     assert "<dt>Passed</dt><dd>2</dd>" in text and "<dt>Failed</dt><dd>1</dd>" in text and "75 %" in text
@@ -121,11 +117,6 @@ def test_figures_are_those_of_the_results_on_page_api_and_command(
     assert told["items"] == [{"key": "<b>wrong</b>", "answers": 3, "wrong": 2}]
     refused = api.get(f"/api/projects/weather/stages/{stage.key}/screening/")
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "no_test")
-    call_command("screening", "weather", test.key)
-    said = capsys.readouterr().out
-    assert "3 began, 2 passed with 75 %, 1 failed." in said and "Median result: 75 %." in said and "67%" in said
-    with pytest.raises(CommandError, match="tests no workers"):
-        call_command("screening", "weather", stage.key)
 
 
 def test_the_page_costs_the_same_with_many(stage: Stage, client: Client, django_assert_max_num_queries: Any) -> None:
@@ -136,7 +127,7 @@ def test_the_page_costs_the_same_with_many(stage: Stage, client: Client, django_
         client.get(address(test))
 
 
-def test_the_api_and_the_command_add_one_too(stage: Stage, alice: Any) -> None:
+def test_the_api_adds_one_too(stage: Stage, alice: Any) -> None:
     api = APIClient()
     api.force_authenticate(alice)
     given = {"title": "Test", "input": {"stage": "choose", "each": "known"}, "items_per_hit": 5, "screening_share": 0.8}
@@ -148,8 +139,3 @@ def test_the_api_and_the_command_add_one_too(stage: Stage, alice: Any) -> None:
     assert Stage.objects.get(key="choose").requirements[-1]["integers"] == [60]
     assert api.delete("/api/projects/weather/stages/test/").status_code in (200, 204)
     assert Stage.objects.get(key="choose").items.count() == 10
-    call_command(
-        "stages", "weather", "--add", "Test", "--from", "choose", "--each", "known", "--set", "items_per_hit=3"
-    )
-    assert Stage.objects.get(key="test").items.count() == 7
-    assert Project.objects.get().stages.count() == 2

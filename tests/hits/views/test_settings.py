@@ -11,9 +11,10 @@ from django.urls import reverse
 from lxml import html
 from playwright.sync_api import expect
 
-from hits.flow.setup import projects, stage_settings
 from hits.models import Project, Stage
-from hits.views.stage_settings import GROUPS
+from hits.projects.verbs import projects
+from hits.stages.pages.stage_settings import GROUPS
+from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 from tests.hits.views.test_browser import Opener, browser, cut_selects, opened
 from tests.markup import squeezed

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Assignment, Item
 from tests.hits import factories as make
 from tests.hits.views.conftest import World

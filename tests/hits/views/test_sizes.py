@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.domain.answer_words import BESIDE, SaidLine, beginning
+from hits.answers.rules.answer_words import BESIDE, SaidLine, beginning
 from hits.models import Assignment
 from hits.protocols.optional import Line
 from hits.recipes.source import UNUSED
@@ -23,7 +23,7 @@ LARGEST = 2_000_000
 LETTER = '<p class="own-words">{}</p>'
 # What is to be whole, whatever its size.
 DOWNLOADS = {
-    "agreement-csv", "annotations-file", "answers-csv", "bonuses-csv", "changes-csv", "computation-files", "items-csv",
+    "agreement-csv", "annotations-file", "answers-csv", "changes-csv", "computation-files", "items-csv",
     "ledger-csv", "people-and-models-csv", "project-results-file", "recipe-file", "recipe-sample", "release-file",
     "release-archive", "results-file", "sample-file", "suggestions-csv", "workers-csv",
 }  # fmt: skip

@@ -11,8 +11,11 @@ from ops.proxy import UPLOADS
 
 PROJECT, STAGE = {"slug": "river"}, {"slug": "river", "key": "write"}
 FILES = [
-    *((name, PROJECT) for name in ("import", "add-media", "bonus-file", "media", "api:uploads", "api:upload-columns")),
-    *((name, PROJECT) for name in ("api:media", "api:bonus-files")),
+    *(
+        (name, PROJECT)
+        for name in ("import", "add-media", "bonus_files.create", "media", "api:uploads", "api:upload-columns")
+    ),
+    *((name, PROJECT) for name in ("api:media", "api:bonus_files.list")),
     *((name, STAGE) for name in ("import-results", "annotations", "task-settings", "preview-task", "api:annotations")),
     *((name, STAGE) for name in ("api:results", "api:results-columns", "api:results-form")),
     *((name, {**PROJECT, "computation": "c"}) for name in ("import-computation", "api:computation-answers")),

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from hits import forms
-from hits.formats.faults import Fault, Faults, grouped
+from hits.formats.files.faults import Fault, Faults, grouped
 from hits.models import Upload
+from hits.projects.pages import forms
 from tests.hits import factories as make
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits import protocols
-from hits.domain import anchoring
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
+from hits.model_assist.rules import anchoring
 from hits.models import Label, Membership, Stage, SuggestedAnswer, Suggestion
-from hits.quality.anchoring import compare
+from hits.stats.anchoring import compare
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -198,48 +194,14 @@ def test_what_is_published_first_is_shown_and_changed(stage: Stage, client: Clie
 
 
 def test_the_page_of_priorities_says_of_how_many_it_shows_the_next_and_how_columns_are_called(
-    stage: Stage, client: Client, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, client: Client
 ) -> None:
     assert "Published next" in squeezed(client.get(address(stage, "priorities")))
     for number in range(4, 30):
         make.item(stage, key=f"row-{number}", data={})
     refresh_summary(stage)
     assert "The next 20 of 30" in squeezed(client.get(address(stage, "priorities")))
-    monkeypatch.setattr("hits.management.commands.priorities.SHOWN", 20)
-    assert "The next 20 of 30." in run("priorities")
     reply = client.post(address(stage, "priorities"), file("item,urgency\nrow-3,5\n"))
     assert "No column is priority, which every row needs: rename one of item, urgency." in squeezed(reply)
     page = squeezed(client.post(address(stage, "priorities"), file("item,priority\nrow-3,0.996\n"), follow=True))
     assert "1 item has another priority now." in page and 'data-label="Priority">0.996<' in page
-
-
-# The same on the command line
-
-
-def run(name: str, *arguments: str) -> str:
-    out = io.StringIO()
-    call_command(name, "weather", "choose", *arguments, stdout=out)
-    return out.getvalue()
-
-
-def test_the_commands_do_the_same(stage: Stage, tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text("item,field,value\nrow-0,choice,Yes\n")
-    assert run("suggestions", "--add", str(path)) == "1 new suggestion in choose, 0 replaced.\n"
-    workers = [make.worker() for _ in range(12)]
-    answered(stage, "row-0", True, True, 96, workers)
-    answered(stage, "row-0", True, False, 24, workers)
-    answered(stage, "row-0", False, True, 60, workers)
-    answered(stage, "row-0", False, False, 60, workers)
-    told = run("suggestions")
-    assert "240 of 240 answers to them are compared" in told
-    assert "80.0% of 120" in told and "30.0% (18." in told and "60.0% (" in told
-    path.write_text("item,field,value\nrow-9,choice,Yes\n")
-    with pytest.raises(CommandError, match="is no item of this stage"):
-        run("suggestions", "--add", str(path))
-    path.write_text("item,priority\nrow-3,2\nrow-1,4\n")
-    assert "2 items of choose" in run("priorities", "--set", str(path))
-    listed = run("priorities")
-    assert listed.index("row-1") < listed.index("row-3") < listed.index("row-0")
-    with pytest.raises(CommandError, match="cannot be read"):
-        run("priorities", "--set", str(tmp_path / "none.csv"))

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.flow.data import correcting
+from hits.items.verbs import correcting
 from hits.models import Item, ItemChange
 from hits.protocols.optional import MarkedSentence
 from hits.protocols.phrase_questions.protocol import protocol

@@ -12,13 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits import protocols
-from hits.domain.plugins import recipe_of
-from hits.flow.setup import setting_up
 from hits.models import Stage
+from hits.projects.rules.plugins import recipe_of
 from hits.protocols.given_settings import LONGEST_INSTRUCTIONS
 from hits.protocols.multiple_choice.protocol import protocol
-from hits.views import our_words
-from hits.views.task_settings import LOOKED_AT
+from hits.stages.pages import default_instructions
+from hits.stages.pages.task_settings import LOOKED_AT
+from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -100,8 +100,8 @@ def test_a_published_task_is_shown_and_refused_to_change(client: Client, stage: 
 def test_the_task_freezes_at_the_last_moment_too(stage: Stage) -> None:
     stale = Stage.objects.get(pk=stage.pk)
     Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
-    with pytest.raises(setting_up.TaskFrozenError):
-        setting_up.change_task(stale, {"settings": {"question": "New?"}}, None)
+    with pytest.raises(task_settings.TaskFrozenError):
+        task_settings.change_task(stale, {"settings": {"question": "New?"}}, None)
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(client: Client, stage: Stage) -> None:
@@ -259,12 +259,12 @@ def test_a_lead_starts_from_our_instructions_instead_of_typing_them_again(client
 @pytest.mark.parametrize("name", protocols.available())
 def test_every_task_whose_instructions_can_be_written_has_ours_as_text(alice: Any, name: str) -> None:
     stage = make.stage(make.project(owner=alice), protocol=name, settings={})
-    assert bool(our_words.field_of(stage)) == (name in WITH_INSTRUCTIONS)
-    if our_words.field_of(stage):
-        text = our_words.of(stage)
+    assert bool(default_instructions.field_of(stage)) == (name in WITH_INSTRUCTIONS)
+    if default_instructions.field_of(stage):
+        text = default_instructions.of(stage)
         assert 100 < len(text) < LONGEST_INSTRUCTIONS and "<" not in text and "{" not in text
 
 
 def test_points_of_a_list_stand_below_one_another_and_paragraphs_apart() -> None:
     html = "<p>Read <b>all</b> of\n it.</p><ol><li>First</li><li>Then</li></ol><ul><li>Or</li></ul><p>A &amp; b</p>"
-    assert our_words.as_text(html) == "Read all of it.\n\n1. First\n2. Then\n- Or\n\nA & b"
+    assert default_instructions.as_text(html) == "Read all of it.\n\n1. First\n2. Then\n- Or\n\nA & b"

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from hits.domain.summaries import refresh_summary
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Project
 from tests.axe import violations
 from tests.hits import factories as make

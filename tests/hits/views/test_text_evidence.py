@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits.crowd.html import Node, parse
-from hits.flow.people import comparing_texts
 from hits.models import Assignment, Stage
+from hits.workers.verbs import comparing_texts
 from tests.hits import factories as make
 from tests.hits.flow.written_answers import crowd, finish, scenario, stage_of_stories, told
 from tests.hits.protocols.telling import STORY

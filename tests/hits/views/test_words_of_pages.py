@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.setup.projects import create_project
 from hits.models import Item
-from hits.quality.blocking import SUGGESTED
+from hits.projects.verbs.projects import create_project
+from hits.stats.blocking import SUGGESTED
 from hits.templatetags.figures import vote_counts
 from tests.hits import factories as make
 

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.domain.summaries import refresh_summary
-from hits.domain.worker_table import WorkerRow
+from hits.judging.rules.summaries import refresh_summary
 from hits.models import Block, Label, Stage, StageSummary, Worker, WorkerMessage, WorkerStat
+from hits.workers.rules.worker_table import WorkerRow
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World

@@ -12,10 +12,10 @@ from prometheus_client.metrics_core import Metric
 
 from annotate import figures
 from common.metrics import Part
-from hits.domain import stuck_rows
 from hits.models import Account, Assignment, Batch, Bonus, Hit, Item, WaitingJob
 from hits.mturk.calls import Calls, Ending
 from hits.mturk.shared import Shared
+from hits.publishing.rules import stuck_rows
 from tests.hits import factories as make
 from tests.hits.broker import Broker
 

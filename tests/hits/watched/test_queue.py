@@ -10,7 +10,8 @@ from celery import current_app
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-from hits import queue, tasks
+from hits import tasks
+from hits.core.jobs import queue
 from hits.models import WaitingJob
 from ops.programs import programs
 from ops.surroundings import Ports

@@ -168,6 +168,8 @@ def test_a_form_is_checked_again_and_shown_again_with_what_was_typed(hold: Calla
     answers = [[child.text for child in node] for node in etree.fromstring(held.answer.encode())]
     assert answers == [["name", "Zoë"], ["pick", "b"]]
     assert "This answer was not recorded" in SITE.post("/mturk/externalSubmit", sent).text
+    again = SITE.post("/mturk/externalSubmit", sent | {"name": "Zoë", "more": "dropped"})
+    assert "This very answer arrived before" in again.text
 
 
 def test_the_text_of_a_requester_is_text_in_a_form(hold: Callable[[str], Assignment], worker: Worker) -> None:

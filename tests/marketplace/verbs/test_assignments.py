@@ -1,4 +1,6 @@
 from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,11 +10,12 @@ from marketplace.rules.errors import (
     AssignmentDoesNotExist,
     AssignmentRefused,
     DoesNotMeetRequirements,
+    HitAlreadyExists,
     InvalidAssignmentState,
     NoHitsAvailable,
 )
 from marketplace.rules.qualifications import normalise
-from marketplace.verbs import assignments, hits, tokens
+from marketplace.verbs import accounts, assignments, hits, tokens
 
 pytestmark = pytest.mark.on_postgresql
 
@@ -57,6 +60,31 @@ def test_a_returned_hit_comes_last_and_the_newest_return_after_it(
     assert order[3:] == order[:2]
 
 
+def test_what_others_gave_back_does_not_change_the_order(
+    make_hit: Any, hit_type: HitType, worker: Any, make_worker: Any, now: datetime
+) -> None:
+    first, second = make_hit(hit_type), make_hit(hit_type)
+    later = [now + timedelta(seconds=step) for step in range(3)]
+    for who, hit, moment in zip([worker, worker, make_worker("other")], [first, second, first], later, strict=True):
+        assignments.give_back(assignments.accept(hit_type, who, moment, hit), who, moment)
+    assert assignments.accept(hit_type, worker, later[-1]).hit_id == first.pk
+
+
+def test_work_goes_on_behind_the_last_hit_and_comes_back_to_what_was_left(
+    make_hit: Any, hit_type: HitType, worker: Any, now: datetime
+) -> None:
+    first, second, third = (make_hit(hit_type) for _ in range(3))
+    taken = [assignments.accept(hit_type, worker, now, hit).hit_id for hit in (second, None, None)]
+    assert taken == [second.pk, third.pk, first.pk]
+
+
+def test_a_place_whose_time_ran_out_goes_to_whoever_asks_next(
+    hit: Hit, hit_type: HitType, worker: Any, make_worker: Any, now: datetime
+) -> None:
+    held = assignments.accept(hit_type, worker, now)
+    assert assignments.accept(hit_type, make_worker("other"), held.deadline + timedelta(seconds=1)).hit_id == hit.pk
+
+
 def test_a_hit_behind_the_last_one_is_missed_by_nobody(
     make_hit: Any, hit_type: HitType, worker: Any, make_worker: Any, now: datetime
 ) -> None:
@@ -68,9 +96,10 @@ def test_a_hit_behind_the_last_one_is_missed_by_nobody(
 
 
 def test_a_returned_slot_keeps_its_assignment_id(
-    hit: Hit, hit_type: HitType, worker: Any, make_worker: Any, now: datetime
+    hit: Hit, make_hit: Any, hit_type: HitType, worker: Any, make_worker: Any, now: datetime
 ) -> None:
     first = assignments.accept(hit_type, worker, now)
+    assignments.accept(hit_type, make_worker("beside"), now, make_hit(hit_type))
     assignments.give_back(first, worker, now)
     second = assignments.accept(hit_type, make_worker("other"), now)
     assert second.assignment_id == first.assignment_id and second.pk != first.pk
@@ -189,6 +218,25 @@ def test_a_rejection_on_a_deleted_hit_stays(hit: Hit, hit_type: HitType, worker:
         assignments.approve(hit.requester, done.assignment_id, now, override=True)
 
 
+def test_an_answer_is_judged_once_and_by_its_own_requester(
+    hit: Hit, hit_type: HitType, worker: Any, now: datetime
+) -> None:
+    held = assignments.accept(hit_type, worker, now)
+    with pytest.raises(InvalidAssignmentState):
+        assignments.approve(hit.requester, held.assignment_id, now)
+    done = assignments.submit(held.assignment_id, ANSWER, now)
+    bob = accounts.create_requester("Bob", Decimal("1.00"), now, "bob", "secret-of-bob").requester
+    for judge in (assignments.approve, partial(assignments.reject, feedback="blank")):
+        with pytest.raises(AssignmentDoesNotExist):
+            judge(bob, done.assignment_id, now=now)
+    assignments.approve(hit.requester, done.assignment_id, now)
+    for judge in (assignments.approve, partial(assignments.reject, feedback="blank")):
+        with pytest.raises(InvalidAssignmentState):
+            judge(hit.requester, done.assignment_id, now=now)
+    worker.refresh_from_db()
+    assert (worker.approved_count, worker.rejected_count, worker.earned) == (1, 0, hit_type.reward)
+
+
 def test_requirements_are_checked_on_accepting(make_hit_type: Any, make_hit: Any, worker: Any, now: datetime) -> None:
     asked = normalise(
         [{"QualificationTypeId": "00000000000000000071", "Comparator": "In", "LocaleValues": [{"Country": "US"}]}]
@@ -217,3 +265,16 @@ def test_a_token_protects_for_a_day(make_hit: Any, hit_type: HitType, now: datet
     assert make_hit(hit_type, token="t", now=later).hit_id != first.hit_id
     assert tokens.forget(later) == 0
     assert tokens.forget(later + timedelta(hours=24)) == 1
+
+
+def test_a_used_token_speaks_of_its_own_call_alone(
+    make_hit: Any, make_hit_type: Any, hit_type: HitType, now: datetime
+) -> None:
+    """Not of another requester's, nor of an extension with the same token, nor of another token."""
+    bob = accounts.create_requester("Bob", Decimal("100.00"), now, "bob", "secret-of-bob").requester
+    make_hit(make_hit_type(requester=bob), token="t")
+    extended = make_hit(hit_type, token="u")
+    hits.add_assignments(extended.requester, extended.hit_id, 1, now, token="t")
+    made = make_hit(hit_type, token="t")
+    with pytest.raises(HitAlreadyExists, match=made.hit_id):
+        make_hit(hit_type, token="t")

@@ -86,6 +86,14 @@ def test_each_slot_is_taken_once(requester: Requester, make_worker: Any, make_hi
     assert len({result.assignment_id for result in results if isinstance(result, Assignment)}) == 6
 
 
+def test_clicks_at_once_on_one_hit_hold_one_assignment(worker: Any, make_hit: Any, hit_type: Any) -> None:
+    hit = make_hit(hit_type, max_assignments=CROWD)
+    results = at_once([lambda: assignments.accept(hit_type, worker, timezone.now(), hit)] * CROWD)
+    assert {getattr(result, "pk", result) for result in results} == {Assignment.objects.get().pk}
+    hit.refresh_from_db()
+    assert hit.pending == 1
+
+
 @pytest.mark.parametrize("free", [1, 3])
 def test_fifty_at_once_get_as_many_assignments_as_are_free(
     make_worker: Any, make_hit: Any, hit_type: Any, free: int

@@ -65,6 +65,19 @@ def test_a_webhook_is_told_of_everything(requester: Requester, hit_type: HitType
     assert told() == [("Webhook", event) for event in wanted]
 
 
+def test_a_webhook_is_told_what_becomes_of_a_place_and_its_answer(
+    requester: Requester, hit_type: HitType, make_hit: Any, worker: Any, now: Any
+) -> None:
+    make_hit(hit_type)
+    events.set_webhook(requester, "https://lab.example.org/hook", now)
+    assignments.give_back(assignments.accept(hit_type, worker, now), worker, now)
+    done = assignments.submit(assignments.accept(hit_type, worker, now).assignment_id, ANSWER, now)
+    assignments.reject(requester, done.assignment_id, now, "blank")
+    assignments.approve(requester, done.assignment_id, now, override=True)
+    places = ["Accepted", "Returned", "Accepted", "Submitted", "Rejected", "Approved"]
+    assert [event for _, event in told() if event.startswith("Assignment")] == [f"Assignment{each}" for each in places]
+
+
 def test_hits_that_expire_together_are_told_of_once_each(
     listening: HitType, make_hit_type: Any, make_hit: Any, now: datetime
 ) -> None:

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from marketplace import operations
 from marketplace.models import HitType
+from marketplace.rules.errors import SerializationException, ValidationException
 from marketplace.verbs import assignments
 from marketplace.wire import contract
 from tests.marketplace.conftest import QUESTION
@@ -76,6 +78,32 @@ def violations(shape: Shape, whole: Any, steps: tuple[Any, ...] = ()) -> Iterato
 
 def spoken(step: Any) -> str:
     return f"{step + 1}.member" if isinstance(step, int) else contract.lower_camel(step)
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        (True, "TRUE_VALUE"),
+        (False, "FALSE_VALUE"),
+        (1, "NUMBER_VALUE"),
+        (0.5, "NUMBER_VALUE"),
+        ([], "START_ARRAY"),
+        ({}, "START_OBJECT"),
+    ],
+)
+def test_a_value_of_another_type_is_named_as_mechanical_turk_does(value: Any, word: str) -> None:
+    with pytest.raises(SerializationException, match=f"^{word} can not be converted to a String"):
+        contract.operation("GetHIT").read({"HITId": value})
+
+
+def test_what_is_missing_is_named_as_mechanical_turk_spells_it() -> None:
+    with pytest.raises(ValidationException, match="Value null at 'hITId' failed"):
+        contract.operation("GetHIT").read({})
+
+
+def test_a_time_is_in_seconds_since_1970_with_a_fraction() -> None:
+    read = contract.operation("UpdateExpirationForHIT").read({"HITId": "A1", "ExpireAt": 86_400.5})
+    assert read["ExpireAt"] == datetime(1970, 1, 2, 0, 0, 0, 500_000, UTC)
 
 
 def wrong_values(shape: Shape) -> Iterator[tuple[str, Any]]:

@@ -94,6 +94,11 @@ def test_workers_read_the_given_name_of_a_requester_whom_a_key_made(connect: Any
     assert set(Requester.objects.values_list("name", flat=True)) == {"Sample reading lab", "Requester NAMELESS"}
 
 
+def test_two_first_calls_of_a_key_at_once_are_of_one_requester(requester: Requester, now: datetime) -> None:
+    """Neither has found the key when both make it."""
+    assert signature._welcome("new", now) == signature._welcome("new", now) != requester
+
+
 def test_the_clock_may_be_fifteen_minutes_wrong() -> None:
     now = datetime(2026, 1, 1, 12, tzinfo=UTC)
     signature._check_clock("20260101T114500Z", now)

@@ -24,14 +24,20 @@ def digest(key: bytes, text: str) -> bytes:
 
 
 def authorization(
-    headers: dict[str, str], body: str, path: str = "/", query: str = "", region: str = "us-east-1", date: str = ""
+    headers: dict[str, str],
+    body: str,
+    path: str = "/",
+    query: str = "",
+    region: str = "us-east-1",
+    date: str = "",
+    service: str = "mturk-requester",
 ) -> str:
     stamp = headers["x-amz-date"]
     names = ";".join(sorted(headers))
     lines = "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
     body_hash = headers.get("x-amz-content-sha256", hashlib.sha256(body.encode()).hexdigest())
     canonical = f"POST\n{path}\n{query}\n{lines}\n{names}\n{body_hash}"
-    scope = f"{date or stamp[:8]}/{region}/mturk-requester/aws4_request"
+    scope = f"{date or stamp[:8]}/{region}/{service}/aws4_request"
     text = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
     key = b"AWS4secret-of-alice"
     for part in scope.split("/"):
@@ -97,13 +103,17 @@ def test_a_header_that_decides_something_must_be_signed(client: Client, left_out
 
 
 @pytest.mark.parametrize("any_key", [False, True])
-def test_another_region_is_refused_with_a_reason_also_where_any_key_is_taken(
-    client: Client, settings: Any, any_key: bool
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [({"region": "eu-west-1"}, "use 'us-east-1'"), ({"service": "s3"}, "correct service: 'mturk-requester'")],
+)
+def test_another_scope_is_refused_with_a_reason_also_where_any_key_is_taken(
+    client: Client, settings: Any, any_key: bool, scope: dict[str, str], reason: str
 ) -> None:
     settings.MARKETPLACE_ACCEPT_ANY_KEY = any_key
     headers = fresh()
-    status, answer = post(client, headers, authorization(headers, "{}", region="eu-west-1"))
-    assert (status, "use 'us-east-1'" in answer["Message"]) == (403, True)
+    status, answer = post(client, headers, authorization(headers, "{}", **scope))
+    assert (status, reason in answer["Message"]) == (403, True)
 
 
 def test_another_date_is_refused_with_a_reason(client: Client) -> None:

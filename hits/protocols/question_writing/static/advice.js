@@ -1,12 +1,12 @@
 // What a written answer shares with the paragraph, and how long it is, while it is being typed. This file knows no page:
-// it puts functions on `advice`, which compute what hits/text/overlap.py and hits/text/words.py do on the server, and
+// it puts functions on `advice`, which compute what hits/text/questions/overlap.py and hits/text/language/words.py do on the server, and
 // takes its words from static/task/words.js and their language from static/task/language.js. A test runs both sides; change them together.
 "use strict";
 (function () {
   const TINY = 1e-9, SHOWN = 5;
   const words = window.words;
 
-  // `little` is the set of the words that carry no text: hits/text/words.py hands them to the page.
+  // `little` is the set of the words that carry no text: hits/text/language/words.py hands them to the page.
   function contentWords(text, little) {
     return words(text).map((word) => word.replace(/'s$/, "")).filter((word) => !little.has(word));
   }

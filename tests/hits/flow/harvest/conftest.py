@@ -11,7 +11,7 @@ import boto3
 import pytest
 from django.utils import timezone
 
-from hits.flow.pipeline import listening, serving
+from hits.answers.verbs import marketplace_events, serving
 from hits.models import Hit, Stage
 from hits.mturk import events
 from tests.hits.flow.conftest import fields
@@ -55,9 +55,9 @@ def queue_url(cloud: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Ite
     settings.MTURK_EVENTS_QUEUE_ENDPOINT_URL = cloud
     settings.MTURK_EVENTS_ACCESS_KEY_ID, settings.MTURK_EVENTS_SECRET_ACCESS_KEY = "x", "y"
     monkeypatch.setattr(events, "WAIT_SECONDS", 0)
-    listening.queue.cache_clear()
+    marketplace_events.queue.cache_clear()
     yield str(url)
-    listening.queue.cache_clear()
+    marketplace_events.queue.cache_clear()
 
 
 @pytest.fixture

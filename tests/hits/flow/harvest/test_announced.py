@@ -12,12 +12,12 @@ from kombu.exceptions import OperationalError
 
 from annotate.celery import app
 from hits import tasks
-from hits.domain import marketplace_account
-from hits.domain.leases import lease
-from hits.flow.pipeline import serving
-from hits.flow.setup import projects
-from hits.models import Assignment, Draft, Grant, Hit, Item
-from hits.queue import HINTS
+from hits.answers.verbs import harvesting, serving
+from hits.core.jobs.leases import lease
+from hits.core.jobs.queue import HINTS
+from hits.models import Assignment, Draft, Grant, Hit, Item, StageSummary
+from hits.projects.verbs import projects
+from hits.publishing.rules import marketplace_account
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -112,6 +112,15 @@ def test_a_page_that_was_open_already_refuses_at_the_end(market, part, other_par
     reply = Client().post("/task/check/", {"page": token, **fields(other_part, "Linden")})
     assert reply.status_code == 403
     assert "the other part" in reply.json()["reasons"][0]
+
+
+def test_it_is_counted_before_it_is_scored(market, part):
+    worker = market.sign_up_worker()
+    taken = market.accept(worker, hit_id=part[0].hit_id)
+    announce(part[0], worker, taken.assignment_id)
+    market.submit(taken, **fields(part[0], "Linden"))
+    assert harvesting.harvest_announced(part[0]) == 1
+    assert StageSummary.objects.get(stage=part[0].stage).answers == 1
 
 
 def test_what_was_invented_costs_one_call_and_leaves_nothing(part, controls):

@@ -10,15 +10,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits import needs, tasks
-from hits.domain.due_hits import live_stages, mark_due
-from hits.domain.leases import lease
-from hits.domain.marketplace_account import gateway
-from hits.flow.people import reviewing
-from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending
-from hits.flow.setup import projects
+from hits import tasks
+from hits.answers.rules.hits_to_harvest import live_stages, mark_due
+from hits.answers.verbs import harvesting, reviewing
+from hits.core.jobs.leases import lease
+from hits.judging.verbs import deciding, scoring
 from hits.models import Account, Assignment, Draft, Hit, LedgerEntry, Stage
 from hits.mturk.errors import UnreachableError
+from hits.notifications.jobs import needs
+from hits.projects.verbs import projects
+from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.verbs import publishing, sending
 from tests.hits.flow.conftest import example, fields, lines
 from tests.hits.flow.harvest.conftest import a_moment_later
 
@@ -168,6 +170,16 @@ def test_a_list_that_shows_a_closed_hit_again_changes_nothing(market, published,
     assert [remote.hit_id for remote in page] == [hit.hit_id]
     harvesting.harvest(stage)
     assert (list(Hit.objects.values()), _account(stage).reserved, LedgerEntry.objects.count()) == before
+
+
+def test_the_list_closes_a_hit_that_has_all_its_answers_and_is_still_open(market, published, stage, work, counted):
+    [hit] = published()
+    work(market.sign_up_worker(), hit)
+    mark_due(Hit.objects.all())
+    harvesting.harvest(stage, sweep=False)
+    Hit.objects.update(state=Hit.State.LIVE, due_at=None)
+    assert counted(lambda: harvesting.harvest(stage)) == {SWEEP: 1}, "the list says enough"
+    assert Hit.objects.get().state == Hit.State.CLOSED
 
 
 def test_a_list_that_told_nothing_new_is_read_rarer(market, published, stage, answer):

@@ -14,11 +14,14 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow.pipeline import harvesting, importing, listening, publishing, sending
-from hits.flow.setup import projects, stage_settings
+from hits.answers.verbs import harvesting, marketplace_events
+from hits.items.verbs import importing
 from hits.models import Assignment, Hit, Stage
 from hits.mturk import events
 from hits.mturk.events import Event, EventQueueError
+from hits.projects.verbs import projects
+from hits.publishing.verbs import publishing, sending
+from hits.stages.verbs import stage_settings
 from tests.hits.flow.conftest import example, lines
 from tests.hits.flow.harvest.conftest import a_moment_later
 
@@ -37,7 +40,7 @@ def heard(market, controls, queue_url, bring, stage, publish, calm_stage) -> Sta
     projects.want_answers(stage, 2, 1)
     bring(2)
     publish(stage)
-    assert listening.ensure_events(stage)
+    assert marketplace_events.ensure_events(stage)
     calm_stage()
     stage.refresh_from_db()
     return stage
@@ -45,40 +48,40 @@ def heard(market, controls, queue_url, bring, stage, publish, calm_stage) -> Sta
 
 def test_the_marketplace_is_told_once_where_events_go(heard, queue_url, controls):
     assert heard.events_to == queue_url
-    assert not listening.ensure_events(heard)
-    assert listening.deaf_stages() == []
+    assert not marketplace_events.ensure_events(heard)
+    assert marketplace_events.deaf_stages() == []
     assert controls.counts()["UpdateNotificationSettings"] == 1
 
 
 def test_a_stage_that_nobody_listens_to_is_found_and_told(market, queue_url, bring, stage, publish, eager):
     bring(1)
     publish(stage)
-    assert listening.deaf_stages() == [stage.pk]
+    assert marketplace_events.deaf_stages() == [stage.pk]
     tasks.resume_all()
-    assert listening.deaf_stages() == []
+    assert marketplace_events.deaf_stages() == []
 
 
 def test_hits_of_another_reward_are_heard_too(heard, controls, bring, publish):
     first = heard.hit_type_id
     stage_settings.change(heard, {"reward": "0.09"}, None)
     # Before the next publication: the HITs that are there are still heard.
-    listening.ensure_events(heard)
+    marketplace_events.ensure_events(heard)
     bring(lines([example(7)]))
     publish(heard, "page-2")
     assert heard.hit_type_id not in ("", first)
-    assert listening.deaf_stages() == [heard.pk]
-    assert listening.ensure_events(heard)
-    assert listening.deaf_stages() == []
+    assert marketplace_events.deaf_stages() == [heard.pk]
+    assert marketplace_events.ensure_events(heard)
+    assert marketplace_events.deaf_stages() == []
 
 
 def test_a_queue_that_the_marketplace_refuses_is_not_offered_again(market, bring, stage, publish, settings, caplog):
     settings.MTURK_EVENTS_QUEUE_URL = "http://queues.example.org/1/answers"
     bring(1)
     publish(stage)
-    assert listening.ensure_events(stage)
+    assert marketplace_events.ensure_events(stage)
     stage.refresh_from_db()
-    assert listening.deaf_stages() == []
-    assert not listening.ensure_events(stage)
+    assert marketplace_events.deaf_stages() == []
+    assert not marketplace_events.ensure_events(stage)
     assert "MTURK_EVENTS_QUEUE_URL" in caplog.text
 
 
@@ -86,11 +89,11 @@ def test_the_last_answer_makes_its_hit_due_and_the_first_does_not(heard, market,
     hit, other = heard.hits.order_by("id")
     answer(market.sign_up_worker(), hit)
     market.do("deliver_events")
-    assert listening.receive() >= 1
+    assert marketplace_events.receive() >= 1
     assert not Hit.objects.exclude(due_at=None).exists()
     answer(market.sign_up_worker(), hit)
     market.do("deliver_events")
-    listening.receive()
+    marketplace_events.receive()
     assert list(Hit.objects.exclude(due_at=None)) == [hit]
     a_moment_later()
     assert harvesting.harvest(heard, sweep=False) == 2
@@ -102,17 +105,17 @@ def test_late_and_duplicated_events_cost_no_call_more(heard, market, answer, con
         for _ in range(2):
             answer(market.sign_up_worker(), hit)
     market.do("deliver_events")
-    assert listening.receive() == 0
+    assert marketplace_events.receive() == 0
     controls.turn(event_delay_seconds=0, advance_seconds=2, forget_requests=True)
     market.do("deliver_events")
-    assert listening.receive() >= 3
+    assert marketplace_events.receive() >= 3
     a_moment_later()
     assert harvesting.harvest(heard, sweep=False) == 4
     # The same ones again, after all is here.
-    assert listening.note([Event(events.REVIEWABLE, hit.hit_id) for hit in heard.hits.all()]) == 0
+    assert marketplace_events.note([Event(events.REVIEWABLE, hit.hit_id) for hit in heard.hits.all()]) == 0
     told = Assignment.objects.values_list("hit__hit_id", "assignment_id")
-    assert listening.note([Event(events.SUBMITTED, *ids) for ids in told]) == 0
-    assert listening.note([Event(events.APPROVED, *ids) for ids in told]) == 0
+    assert marketplace_events.note([Event(events.SUBMITTED, *ids) for ids in told]) == 0
+    assert marketplace_events.note([Event(events.APPROVED, *ids) for ids in told]) == 0
     assert controls.counts() == {"ListAssignmentsForHIT": 2}
 
 
@@ -121,10 +124,10 @@ def test_an_answer_after_expiry_and_one_after_closing_make_their_hits_due(heard,
     Hit.objects.filter(pk=expired.pk).update(expires_at=timezone.now())
     Hit.objects.filter(pk=closed.pk).update(state=Hit.State.CLOSED)
     late = [Event(events.SUBMITTED, hit.hit_id, f"3LATE{hit.pk}") for hit in (expired, closed)]
-    assert listening.note(late) == 2
+    assert marketplace_events.note(late) == 2
     Hit.objects.update(due_at=None)
     # How expired HITs ended, one page of the list tells of a hundred.
-    assert listening.note([Event(events.REVIEWABLE, hit.hit_id) for hit in (expired, closed)]) == 0
+    assert marketplace_events.note([Event(events.REVIEWABLE, hit.hit_id) for hit in (expired, closed)]) == 0
 
 
 def test_a_decision_that_was_not_ours_makes_its_hit_due(market, heard, answer):
@@ -137,10 +140,10 @@ def test_a_decision_that_was_not_ours_makes_its_hit_due(market, heard, answer):
     row = Assignment.objects.get()
     Assignment.objects.update(state="Submitted")
     told = [Event(events.APPROVED, hit.hit_id, row.assignment_id)]
-    assert listening.note(told) == 1
+    assert marketplace_events.note(told) == 1
     Hit.objects.update(due_at=None)
     Assignment.objects.update(decision="Approved")
-    assert listening.note(told) == 0
+    assert marketplace_events.note(told) == 0
 
 
 def test_the_signed_webhook_of_the_marketplace_does_what_the_queue_does(
@@ -165,17 +168,17 @@ def test_malformed_unknown_and_ping_messages_are_thrown_away(heard, queues, queu
     for body in [*bodies, json.dumps({"Events": [unknown]})]:
         queues.send_message(QueueUrl=queue_url, MessageBody=body)
     with caplog.at_level(logging.WARNING):
-        assert listening.receive() == 4
+        assert marketplace_events.receive() == 4
     assert caplog.text.count("thrown away") == 2
-    assert listening.receive() == 0
+    assert marketplace_events.receive() == 0
     assert not Hit.objects.exclude(due_at=None).exists()
 
 
 def test_a_queue_that_is_away_is_a_line_in_the_log(market, settings, queue_url, caplog):
     settings.MTURK_EVENTS_QUEUE_URL = queue_url + "-gone"
-    listening.queue.cache_clear()
+    marketplace_events.queue.cache_clear()
     with pytest.raises(EventQueueError):
-        listening.receive()
+        marketplace_events.receive()
     assert tasks.receive_events() == 0
     assert "The queue of events does not answer" in caplog.text
 
@@ -184,9 +187,11 @@ def test_a_crash_before_deleting_lets_messages_come_again(heard, market, answer,
     for _ in range(2):
         answer(market.sign_up_worker(), heard.hits.first())
     market.do("deliver_events")
-    monkeypatch.setattr(listening.queue(), "delete", lambda messages: (_ for _ in ()).throw(EventQueueError("killed")))
+    monkeypatch.setattr(
+        marketplace_events.queue(), "delete", lambda messages: (_ for _ in ()).throw(EventQueueError("killed"))
+    )
     with pytest.raises(EventQueueError):
-        listening.receive()
+        marketplace_events.receive()
     assert Hit.objects.exclude(due_at=None).count() == 1
     left = queues.get_queue_attributes(QueueUrl=queue_url, AttributeNames=["All"])["Attributes"]
     assert int(left["ApproximateNumberOfMessagesNotVisible"]) >= 1
@@ -235,12 +240,12 @@ def test_events_and_the_list_alone_give_the_same_rows(
         importing.import_upload(upload.pk)
         publish(stage, name)
         if name == "by events":
-            listening.ensure_events(stage)
+            marketplace_events.ensure_events(stage)
         _script(market, answer, stage)
         for _ in range(3):
             if name == "by events":
                 market.do("deliver_events")
-                listening.receive()
+                marketplace_events.receive()
             a_moment_later()
             Stage.objects.filter(pk=stage.pk).update(swept_at=timezone.now() - timedelta(seconds=600))
             tasks.harvest_stage(stage.pk, sweep=False)

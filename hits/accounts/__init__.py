@@ -1,0 +1,1 @@
+"""Accounts of leads: signing in, sessions, the second factor, tokens, limits."""

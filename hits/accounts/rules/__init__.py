@@ -1,0 +1,1 @@
+"""Decisions about accounts, and what several verbs share."""

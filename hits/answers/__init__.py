@@ -1,0 +1,1 @@
+"""Answers: the task page, drafts, harvest, assignments, labels, review."""

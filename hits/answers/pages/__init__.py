@@ -1,0 +1,1 @@
+"""Pages of answers, and the task page."""

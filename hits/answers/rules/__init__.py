@@ -1,0 +1,1 @@
+"""Decisions about answers, and what several verbs share."""

@@ -1,0 +1,1 @@
+"""What background work stands on: queues, leases, and calls that are made once."""

@@ -1,0 +1,1 @@
+"""Tables that every capability uses, and kinds of columns."""

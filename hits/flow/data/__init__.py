@@ -1,1 +1,0 @@
-"""What leads and programs correct in the data, and what is released of them."""

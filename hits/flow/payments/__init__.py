@@ -1,1 +1,0 @@
-"""Money beside the rewards: bonuses, compensations, and the audit of the books."""

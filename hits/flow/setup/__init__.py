@@ -1,1 +1,0 @@
-"""A lead starts a project and sets up its stages."""

@@ -1,0 +1,1 @@
+"""Files that come in, of any kind: bounded, decoded, unpacked, row by row."""

@@ -1,0 +1,1 @@
+"""Files that come in, by what they hold."""

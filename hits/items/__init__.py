@@ -1,0 +1,1 @@
+"""Items and documents: import, media, priorities, samples, corrections."""

@@ -1,0 +1,1 @@
+"""Decisions about items, and what several verbs share."""

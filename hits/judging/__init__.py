@@ -1,0 +1,1 @@
+"""Judging: which labels count, verdicts, additional answers, figures, computations."""

@@ -1,0 +1,1 @@
+"""Agreement, quality and computations in the API."""

@@ -1,0 +1,1 @@
+"""Decisions about labels and verdicts, and what several verbs share."""

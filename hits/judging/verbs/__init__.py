@@ -1,0 +1,1 @@
+"""From labels to verdicts, and to the next stage."""

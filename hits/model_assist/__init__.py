@@ -1,0 +1,1 @@
+"""Models that answer: registering, routing, suggestions, agreement with people."""

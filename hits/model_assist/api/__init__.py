@@ -1,0 +1,1 @@
+"""Models that answer in the API."""

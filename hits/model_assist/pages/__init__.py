@@ -1,0 +1,1 @@
+"""Pages of models that answer."""

@@ -1,0 +1,1 @@
+"""Decisions about models that answer, and what several verbs share."""

@@ -1,0 +1,1 @@
+"""Changes of models that answer and of suggestions."""

@@ -1,0 +1,1 @@
+"""Notices to leads, on pages and by e-mail."""

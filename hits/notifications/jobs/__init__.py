@@ -1,0 +1,1 @@
+"""What leads are told: found by Celery, shown on pages."""

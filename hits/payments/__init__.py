@@ -1,0 +1,1 @@
+"""Payments beside the rewards of answers: bonuses, files of them, and compensations."""

@@ -1,0 +1,1 @@
+"""What chains changes of money and publishing."""

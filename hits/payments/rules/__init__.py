@@ -1,0 +1,1 @@
+"""Decisions about money, and what several verbs share."""

@@ -1,0 +1,136 @@
+"""Asking an owner for money: a budget above what one may set, a batch that the budget has no room for. And who may
+budget how much: a member of a project, as its owners say, and a lead in all, as whoever runs the installation says.
+"""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hits.core.action_log import record, record_account
+from hits.models import Account, LeadLimit, Membership, Project, Stage
+from hits.payments.models import LONGEST_REASON, BudgetRequest
+from hits.payments.rules import budget_requests
+from hits.projects.rules.archived import refuse_archived
+from hits.projects.rules.memberships import NoMemberError, hold
+from hits.refusals import Refusal
+
+LEAD_LIMIT = "changed how much the account may budget in all"
+MAY_BUDGET = "changed how high a member may set the budget"
+
+
+class ReasonMissingError(Refusal):
+    """A request is declined with a reason. Nothing was changed."""
+
+    error_code = "reason_missing"
+    http_status = 400
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Say why, in up to {LONGEST_REASON} characters: the person who asked reads it. Nothing was changed."
+        )
+
+
+class NotYoursError(Refusal):
+    """Only whoever asked withdraws a request. Nothing was changed."""
+
+    error_code = "not_yours"
+    http_status = 403
+
+    def __init__(self) -> None:
+        super().__init__("Somebody else asked for this: an owner approves or declines it. Nothing was changed.")
+
+
+def ask_for_budget(project: Project, user: User, budget: Decimal, why: str = "") -> BudgetRequest:
+    """A request that waits for an owner. Raises ArchivedError."""
+    return budget_requests.ask(project, user, lambda account: budget, f"budget:{uuid.uuid4()}", why[:LONGEST_REASON])
+
+
+def ask_for_batch(stage: Stage, user: User, items: int, total: Decimal, confirmation: str) -> BudgetRequest | None:
+    """A request for the money of a batch that the budget has no room for; it is published when an owner approves.
+
+    None for somebody who may raise the budget that far. The same confirmation gives the same request.
+    Raises ArchivedError.
+    """
+
+    if not has_to_ask(Account.objects.get(project=stage.project_id), user, total):
+        return None
+    batch = {"stage": stage, "items": items, "total": total}
+    confirmation = f"batch:{stage.pk}:{confirmation}"
+    return budget_requests.ask(stage.project, user, lambda account: _needed(account, total), confirmation, "", **batch)
+
+
+def has_to_ask(account: Account, user: User | None, total: Decimal) -> bool:
+    """Whether this person may not raise the budget so far that there is room for a batch of this price."""
+    limit = budget_requests.limit_of(account.project, user)
+    return limit is not None and _needed(account, total) > limit
+
+
+def _needed(account: Account, total: Decimal) -> Decimal:
+    """The budget that has room for a batch of this price."""
+    return account.reserved + account.paid + total
+
+
+def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
+    """Of a request for a budget alone; `publishing.publish_requested` approves one for a batch.
+
+    Raises RoleRefusedError for somebody who is no owner at this moment, RequestDecidedError and ArchivedError.
+    """
+    with transaction.atomic():
+        hold(row.project, user)
+        refuse_archived(row.project)
+        budget_requests.grant(row, user, reason)
+
+
+def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
+    """Raises ReasonMissingError, RoleRefusedError and RequestDecidedError."""
+    said = reason.strip()
+    if not said or len(said) > LONGEST_REASON:
+        raise ReasonMissingError
+    with transaction.atomic():
+        hold(row.project, user)
+        budget_requests.decline(row, user, said)
+
+
+def withdraw(row: BudgetRequest, user: User | None) -> None:
+    """Raises NotYoursError and RequestDecidedError."""
+    if user is not None and row.asked_by_id != user.pk:
+        raise NotYoursError
+    budget_requests.withdraw(row, user)
+
+
+def allow(project: Project, member: User, amount: Decimal, user: User | None) -> None:
+    """Let a member set the budget up to this amount; 0: not at all. What the budget is stays.
+
+    Raises RoleRefusedError and NoMemberError.
+    """
+    with transaction.atomic():
+        hold(project, user)
+        row = Membership.objects.select_for_update().filter(project=project, user=member).first()
+        if row is None:
+            raise NoMemberError(f"{member} is no member of {project.name} any more. Nothing was changed.")
+        before, row.may_budget = row.may_budget, amount
+        row.save(update_fields=["may_budget"])
+        if before != amount:
+            said = f"{member.get_username()}, ${before:,.2f} to ${amount:,.2f}"
+            record(project, user, MAY_BUDGET, detail={"member": said})
+
+
+def limit_lead(lead: User, amount: Decimal | None) -> None:
+    """The most that the budgets of all projects that this person owns may come to; None: any sum. Budgets stay."""
+    with transaction.atomic():
+        row = LeadLimit.objects.select_for_update().filter(user=lead).first()
+        before = row.amount if row else None
+        if amount is None:
+            LeadLimit.objects.filter(user=lead).delete()
+        else:
+            LeadLimit.objects.update_or_create(user=lead, defaults={"amount": amount})
+        if before != amount:
+            record_account(lead, None, LEAD_LIMIT, f"{_in_words(before)} to {_in_words(amount)}")
+
+
+def _in_words(amount: Decimal | None) -> str:
+    return "no limit" if amount is None else f"${amount:,.2f}"

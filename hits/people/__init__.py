@@ -1,0 +1,1 @@
+"""Writing with workers: messages, the inbox, the terms."""

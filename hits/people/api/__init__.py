@@ -1,0 +1,1 @@
+"""Messages and terms in the API."""

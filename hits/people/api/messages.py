@@ -1,0 +1,233 @@
+"""Message templates, one text to many workers, and the inbox."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.validators import MaxLengthValidator
+from django.shortcuts import get_object_or_404
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api.base import ProjectView, StageView, Started, operation, started
+from hits.api.paging import LARGEST_ID, PageQuery, asked, page, page_of
+from hits.api.shapes import Shape, UsernameField
+from hits.core.jobs import queue
+from hits.models import InboxEntry
+from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT
+from hits.people.rules import recipients
+from hits.people.rules.inbox import SHOWN
+from hits.people.rules.message_templates import PLACEHOLDERS
+from hits.people.verbs import inbox, message_templates, messaging
+from hits.text.language.amounts import amount_is
+
+TAG = "Messages"
+_NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+_CONFIRMATION = r"\A[A-Za-z0-9_-]{8,40}\Z"
+_AGAIN = "Of your choice, for these words. Sent again with them, it writes to nobody a second time."
+
+
+class TemplateShape(Shape):
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"Placeholders: {_NAMES}.")
+    changed_by = UsernameField("changed_by")
+    changed_at = serializers.DateTimeField(read_only=True)
+
+
+class MessageStage(Shape):
+    recipients = serializers.ChoiceField(sorted(recipients.WAYS))
+    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"Placeholders: {_NAMES}.")
+    confirmation = serializers.RegexField(_CONFIRMATION, help_text=_AGAIN)
+
+
+class InboxShape(Shape):
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    stage = serializers.CharField(source="stage.key")
+    kind = serializers.SerializerMethodField(help_text="`remark` with an answer, or `reply` to a message.")
+    answer = serializers.IntegerField(source="assignment_id", allow_null=True, help_text="Of a remark, its answer.")
+    message = serializers.IntegerField(source="message_id", allow_null=True, help_text="Of a reply, the message.")
+    text = serializers.CharField(source="said")
+    at = serializers.DateTimeField()
+    state = serializers.SerializerMethodField(help_text="`open` or `answered`.")
+    answered_at = serializers.DateTimeField(allow_null=True)
+    answered_by = UsernameField("answered_by")
+    answered_with = serializers.IntegerField(
+        source="answered_with_id", allow_null=True, help_text="The message that answered it; null: it was marked."
+    )
+
+    def get_kind(self, entry: InboxEntry) -> str:
+        return "reply" if entry.message_id else "remark"
+
+    def get_state(self, entry: InboxEntry) -> str:
+        return "answered" if entry.answered_at else "open"
+
+
+class InboxQuery(PageQuery):
+    state = serializers.ChoiceField(sorted(SHOWN), default="open")
+
+
+class InboxEntries(Shape):
+    entries = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
+        allow_empty=False,
+        validators=[MaxLengthValidator(inbox.MOST_AT_ONCE)],
+        help_text="Ids of entries of the inbox.",
+    )
+
+
+class InboxChanged(Shape):
+    changed = serializers.IntegerField(help_text="Entries that were in the other state before.")
+
+
+class InboxReply(Shape):
+    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+    confirmation = serializers.RegexField(_CONFIRMATION, help_text=_AGAIN)
+
+
+class Templates(ProjectView):
+    @operation(
+        "message_templates_list",
+        "Texts that messages to workers begin with",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(TemplateShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.project.message_templates.select_related("changed_by"), TemplateShape)
+
+    @operation(
+        "message_templates_make",
+        "Keep a text that messages to workers begin with",
+        tag=TAG,
+        takes=TemplateShape,
+        answer=TemplateShape,
+        code=201,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = TemplateShape(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = message_templates.save(self.project, given.validated_data, self.user)
+        return Response(TemplateShape(row).data, status=status.HTTP_201_CREATED)
+
+
+class Template(ProjectView):
+    @operation("message_templates_show", "A message template", tag=TAG, answer=TemplateShape, refuses=[404])
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.message_templates.select_related("changed_by"), pk=pk)
+        return Response(TemplateShape(row).data)
+
+    @operation(
+        "message_templates_change",
+        "Give a message template other words",
+        tag=TAG,
+        takes=TemplateShape,
+        answer=TemplateShape,
+        refuses=[404, 409],
+    )
+    def put(self, request: Request, pk: int, **address: str) -> Response:
+        get_object_or_404(self.project.message_templates, pk=pk)
+        given = TemplateShape(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = message_templates.save(self.project, given.validated_data, self.user, pk)
+        return Response(TemplateShape(row).data)
+
+    @operation("message_templates_remove", "Remove a message template", tag=TAG, code=204, refuses=[404, 409])
+    def delete(self, request: Request, pk: int, **address: str) -> Response:
+        get_object_or_404(self.project.message_templates, pk=pk)
+        message_templates.remove(self.project, pk, self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WriteToStage(StageView):
+    @operation(
+        "messages_send_to_stage",
+        "Write one text to many workers of the stage, with placeholders; each message is sent once",
+        tag=TAG,
+        takes=MessageStage,
+        code=202,
+        answer=Started,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = MessageStage(data=request.data)
+        given.is_valid(raise_exception=True)
+        new = messaging.write_to(self.stage, **given.validated_data, user=self.user)
+        queue.start(tasks.send_messages, self.project.pk)
+        return started(f"{amount_is(new, 'message')} being sent.", self.address("messages"))
+
+
+class Inbox(ProjectView):
+    @operation(
+        "inbox_list",
+        "What workers wrote: remarks with their answers, and replies to messages",
+        tag=TAG,
+        query=InboxQuery,
+        answer=page_of(InboxShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.inbox.filter(SHOWN[asked(request, InboxQuery)["state"]])
+        return page(request, rows.select_related("worker", "stage", "assignment", "answered_by"), InboxShape)
+
+
+class MarkAnswered(ProjectView):
+    @operation(
+        "inbox_mark_answered",
+        "Mark entries of the inbox as answered",
+        tag=TAG,
+        takes=InboxEntries,
+        answer=InboxChanged,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        return Response({"changed": inbox.mark_answered(self.project, _entries(request), self.user)})
+
+
+class OpenAgain(ProjectView):
+    @operation(
+        "inbox_open_again",
+        "Open entries of the inbox again",
+        tag=TAG,
+        takes=InboxEntries,
+        answer=InboxChanged,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        return Response({"changed": inbox.open_again(self.project, _entries(request), self.user)})
+
+
+class ReplyToWorker(ProjectView):
+    @operation(
+        "inbox_reply",
+        "Answer an entry of the inbox by a message, which marks it as answered",
+        tag=TAG,
+        takes=InboxReply,
+        code=202,
+        answer=Started,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        entry = get_object_or_404(self.project.inbox.select_related("worker", "stage"), pk=pk)
+        entry.stage.project = self.project
+        given = InboxReply(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted: dict[str, Any] = given.validated_data
+        texts = {entry.worker.worker_id: wanted["text"]}
+        messaging.write(entry.stage, wanted["subject"], texts, wanted["confirmation"], self.user, answers=entry)
+        queue.start(tasks.send_messages, self.project.pk)
+        return started("The answer is being sent.", self.address("messages"))
+
+
+def _entries(request: Request) -> list[int]:
+    given = InboxEntries(data=request.data)
+    given.is_valid(raise_exception=True)
+    return list(given.validated_data["entries"])

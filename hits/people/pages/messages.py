@@ -1,0 +1,167 @@
+"""Messages to workers: what was sent, the texts that they begin with, and one text to everybody of a stage."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from hits import tasks
+from hits.core.keyset import counted
+from hits.models import MessageTemplate, Project, Stage, WorkerMessage
+from hits.people.models import LONGEST_WRITTEN
+from hits.people.pages import forms
+from hits.people.rules import recipients
+from hits.people.rules.message_templates import PLACEHOLDERS, TemplateRefusedError, filled, of_project, values
+from hits.people.verbs import message_templates as flow
+from hits.people.verbs import messaging
+from hits.stages.pages.stages import frame
+from hits.text.language.amounts import amount_is
+from hits.views import jobs, paging
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
+
+State = WorkerMessage.State
+
+
+@for_project(PAGE)
+def log(request: HttpRequest, project: Project) -> HttpResponse:
+    """What was written to workers, newest first."""
+    show = request.GET.get("show", "")
+    show = show if show in State.values else ""
+    rows = project.worker_messages.all()
+    filters = [("", "All", counted(rows))]
+    filters += [(state.value, state.label, counted(rows.filter(state=state))) for state in State]
+    chosen = rows.filter(state=show) if show else rows
+    shown = chosen.select_related("worker", "stage", "created_by").annotate(reply_count=Count("replies"))
+    context = {
+        "project": project,
+        "page": paging.by_id(shown, request.GET, newest_first=True),
+        "show": show,
+        "filters": filters,
+        "stages": list(project.stages.filter(crowd=True, worker_stats__isnull=False).distinct().order_by("position")),
+    }
+    return render(request, "people/messages/log.html", context)
+
+
+# Templates
+
+
+@for_project(FORM)
+def templates(request: LeadRequest, project: Project) -> HttpResponse:
+    """GET lists them; POST keeps a new one."""
+    if request.method == "POST":
+        return _save(request, project, None)
+    return _templates(request, project, forms.MessageTemplateForm())
+
+
+@for_project(FORM)
+def template(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    """GET shows one to be changed; POST keeps what was written."""
+    row = get_object_or_404(project.message_templates, pk=pk)
+    if request.method == "POST":
+        return _save(request, project, row)
+    initial = {"name": row.name, "subject": row.subject, "text": row.text}
+    return _templates(request, project, forms.MessageTemplateForm(initial=initial), row)
+
+
+def _save(request: LeadRequest, project: Project, row: MessageTemplate | None) -> HttpResponse:
+    form = forms.MessageTemplateForm(request.POST)
+    form.full_clean()
+    try:
+        made = flow.save(project, form.cleaned_data, request.user, row.pk if row else None)
+    except TemplateRefusedError as refusal:
+        for name, fault in refusal.faults.items():
+            form.add_error(name, fault)
+        return _templates(request, project, form, row, 400)
+    messages.success(request, f"“{made.name}” is kept.")
+    return redirect("message-templates", project.slug)
+
+
+def _templates(
+    request: HttpRequest,
+    project: Project,
+    form: forms.MessageTemplateForm,
+    row: MessageTemplate | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "templates": of_project(project),
+        "form": form,
+        "row": row,
+        "placeholders": PLACEHOLDERS.items(),
+    }
+    return render(request, "people/messages/templates.html", context, status=status)
+
+
+@for_project(VERB)
+def remove_template(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.message_templates, pk=pk)
+    flow.remove(project, row.pk, request.user)
+    messages.success(request, f"“{row.name}” is removed. Messages that began with it stay as they are.")
+    return redirect("message-templates", project.slug)
+
+
+# To everybody of a stage
+
+
+@for_stage(FORM)
+def write_all(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET shows the text for one of the recipients; POST writes to all of them."""
+    if request.method != "POST":
+        return _write_all(request, stage, forms.MessageAllForm(initial=_begun(request, stage)))
+    form = forms.MessageAllForm(request.POST)
+    if not form.is_valid():
+        return _write_all(request, stage, form, 400)
+    given = form.cleaned_data
+    try:
+        new = messaging.write_to(
+            stage, given["recipients"], given["subject"], given["text"], given["confirmation"], request.user
+        )
+    except messaging.ConfirmationUsedError as error:
+        messages.error(request, "This page has sent another text already. Press the button again to send this one too.")
+        fresh = {**request.POST.dict(), "confirmation": secrets.token_urlsafe(16)}
+        return _write_all(request, stage, forms.MessageAllForm(fresh), error.http_status)
+    except (messaging.MessageRefusedError, recipients.UnknownRecipientsError) as error:
+        messages.error(request, str(error))
+        return _write_all(request, stage, form, 400)
+    said = f"{amount_is(new, 'message')} being sent."
+    jobs.start(request, tasks.send_messages, stage.project_id, said=said)
+    return redirect("messages", stage.project.slug)
+
+
+def _begun(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+    begun: dict[str, Any] = {"recipients": next(iter(recipients.WAYS)), "confirmation": secrets.token_urlsafe(16)}
+    if row := chosen_template(request, stage.project):
+        begun |= {"subject": row.subject, "text": row.text}
+    return begun
+
+
+def chosen_template(request: HttpRequest, project: Project) -> MessageTemplate | None:
+    """The one that the address names."""
+    pk = paging.id_of(request.GET.get("template"))
+    return project.message_templates.filter(pk=pk).first() if pk else None
+
+
+def _write_all(request: HttpRequest, stage: Stage, form: forms.MessageAllForm, status: int = 200) -> HttpResponse:
+    ways = [(name, way.title, recipients.found(stage, name).count()) for name, way in recipients.WAYS.items()]
+    first = recipients.found(stage, next(iter(recipients.WAYS))).first()
+    said = {name: str(form[name].value() or "") for name in ("subject", "text")}
+    context = {
+        **frame(stage),
+        "form": form,
+        "ways": ways,
+        "chosen": form["recipients"].value(),
+        "first": first,
+        "example": {name: filled(text, values(stage, first)) for name, text in said.items()} if first else {},
+        "templates": of_project(stage.project),
+        "picked": chosen_template(request, stage.project),
+        "placeholders": PLACEHOLDERS.items(),
+        "most": messaging.MOST_OF_STAGE,
+        "longest": LONGEST_WRITTEN,
+    }
+    return render(request, "people/messages/write_all.html", context, status=status)

@@ -1,0 +1,1 @@
+"""Decisions about messages and terms, and what several verbs share."""

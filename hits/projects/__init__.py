@@ -1,0 +1,1 @@
+"""Projects: what is changed of a project as a whole."""

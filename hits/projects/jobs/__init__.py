@@ -1,0 +1,1 @@
+"""What Celery runs for projects."""

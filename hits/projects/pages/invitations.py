@@ -1,0 +1,133 @@
+"""Invitations: an owner makes and revokes them, and whoever has the link accepts one, with or without an account.
+
+Security behavior: opening a link changes nothing; it is accepted by POST alone. The page says to whoever has the link
+which project it is for, and with which role, and nothing else of it. The link is shown once (`common.shown_once`).
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from common import shown_once
+from hits.accounts.rules.lead_limits import AboveLeadLimitError
+from hits.accounts.verbs import sign_in
+from hits.core.action_log import acting_from
+from hits.models import Action, Invitation, Project
+from hits.projects.pages import forms
+from hits.projects.pages.members import page
+from hits.projects.rules import memberships
+from hits.projects.verbs import invitations as flow
+from hits.views.guard import FORM, VERB, LeadRequest, for_project
+
+NAME_TAKEN = "Somebody here has this user name already. Choose another one."
+
+
+@for_project(VERB)
+def invite(request: LeadRequest, project: Project) -> HttpResponse:
+    form = forms.InvitationForm(request.POST)
+    if not form.is_valid():
+        return page(request, project, 400, invitation_form=form)
+    try:
+        row, token = flow.invite(project, user=request.user, **form.cleaned_data)
+    except flow.TooManyInvitationsError as refusal:
+        form.add_error(None, str(refusal))
+        return page(request, project, 409, invitation_form=form)
+    return _link_shown(request, row, token)
+
+
+@for_project(VERB)
+def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    """Another link; the one before lets nobody in any more."""
+    try:
+        row, token = flow.renew(project, pk, request.user)
+    except flow.NoInvitationError:
+        messages.info(request, "It had ended already. Make another one.")
+        return redirect("members", project.slug)
+    except flow.TooManyInvitationsError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("members", project.slug)
+    return _link_shown(request, row, token)
+
+
+def _link_shown(request: HttpRequest, row: Invitation, token: str) -> HttpResponse:
+    link = settings.PUBLIC_URL + reverse("invitation", args=[token])
+    return shown_once.leading_to(
+        request,
+        reverse("members", args=[row.project.slug]),
+        link=link,
+        sent=flow.send(row, link),
+        email=row.email,
+        role=row.get_role_display(),
+        expires_at=row.expires_at.isoformat(),
+    )
+
+
+@for_project(VERB)
+def revoke(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    if flow.revoke(project, pk, request.user):
+        messages.success(request, "The invitation is revoked. Its link lets nobody in.")
+    else:
+        messages.info(request, "It had ended already.")
+    return redirect("members", project.slug)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(FORM)
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Whoever is signed in accepts with one press; anybody else makes an account here, or signs in first."""
+    try:
+        row = flow.find(token)
+        if request.method != "POST":
+            return _shown(request, row)
+        if request.user.is_authenticated and sign_in.lacks_second_factor(request):
+            # Every page of theirs leads to what is missing, and the link stays good.
+            return redirect("projects")
+        with acting_from(Action.Origin.PAGE):
+            return _accepted(request, token) if request.user.is_authenticated else _signed_up(request, row, token)
+    except flow.NoInvitationError as refusal:
+        return render(request, "accounts/no_invitation.html", {"refusal": refusal}, status=404)
+
+
+def _accepted(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        project = flow.accept(token, request.user)  # type: ignore[arg-type]
+    except (memberships.IsMemberError, memberships.TooManyMembersError, AboveLeadLimitError) as refusal:
+        messages.error(request, str(refusal))
+        return redirect("projects")
+    messages.success(request, f"You are a member of {project.name} now.")
+    return redirect("project", project.slug)
+
+
+def _signed_up(request: HttpRequest, row: Invitation, token: str) -> HttpResponse:
+    tries = sign_in.invitation_tries(row.pk)
+    if wait := sign_in.seconds_to_wait(tries):
+        return _shown(request, row, 429, wait=wait)
+    form = forms.NewAccountForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, row, 400, form=form)
+    try:
+        person = flow.sign_up(token, form.cleaned_data["username"], form.cleaned_data["password1"])
+    except IntegrityError:
+        form.add_error("username", NAME_TAKEN)
+        return _shown(request, row, 400, form=form)
+    except memberships.TooManyMembersError as refusal:
+        form.add_error(None, str(refusal))
+        return _shown(request, row, 409, form=form)
+    login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])
+    messages.success(request, f"Your account is made, and you are a member of {row.project.name} now.")
+    return redirect("project", row.project.slug)
+
+
+def _shown(request: HttpRequest, row: Invitation, status: int = 200, **more: object) -> HttpResponse:
+    context = {"invitation": row, "form": forms.NewAccountForm(), **more}
+    return render(request, "accounts/invitation.html", context, status=status)

@@ -1,0 +1,32 @@
+"""Sample projects: a simulated crowd is asked to answer, and pages show how far it is."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits import tasks
+from hits.models import Project
+from hits.projects.jobs import sample_crowd
+from hits.projects.pages import projects
+from hits.views import jobs
+from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+
+@for_project(VERB)
+def let_answer(request: LeadRequest, project: Project) -> HttpResponse:
+    try:
+        if sample_crowd.ask(project, request.user):
+            jobs.start(request, tasks.let_crowd_answer, project.pk, said="A simulated crowd is on its way.")
+    except sample_crowd.NoSampleError as refusal:
+        return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=refusal.http_status)
+    except (sample_crowd.NothingToAnswerError, sample_crowd.NoAccountsError) as refusal:
+        messages.warning(request, str(refusal))
+    return redirect("project", project.slug)
+
+
+@for_project(PAGE)
+def progress(request: HttpRequest, project: Project) -> HttpResponse:
+    """What moves on the project's page while the crowd works."""
+    return render(request, "projects/_moving.html", {**projects.moving(project), "polled": True})

@@ -1,0 +1,1 @@
+"""Decisions about projects, and what several verbs share."""

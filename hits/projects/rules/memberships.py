@@ -1,0 +1,63 @@
+"""Letting people into a project: under its lock, once each, and not without end."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from hits.accounts.rules.lead_limits import refuse_new_owner
+from hits.core.action_log import record
+from hits.core.roles import OWNER, RoleRefusedError, named
+from hits.projects.models import Membership, Project
+from hits.refusals import Refusal
+
+MOST_MEMBERS = 200
+
+
+class NoMemberError(Refusal):
+    """The person is not, or no longer, in the project."""
+
+    error_code = "no_member"
+    http_status = 404
+
+
+class IsMemberError(Refusal):
+    """The person is in the project already, with another role."""
+
+    error_code = "is_member"
+
+
+class TooManyMembersError(Refusal):
+    """The project has as many members as it may have."""
+
+    error_code = "too_many_members"
+
+
+def hold(project: Project, user: User | None) -> None:
+    """Hold the project, so that two owners cannot remove each other at once; `user` must be an owner at this moment.
+
+    Without a user it is the server's administrator, on the command line. Raises RoleRefusedError.
+    """
+    # Without its key: rows that name the project can be saved meanwhile by whoever holds one that is waited for here.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    role = project.memberships.filter(user=user).values_list("role", flat=True).first() if user else OWNER
+    if role is None:
+        raise NoMemberError(f"{user} is no member of {project.name} any more. Nothing was changed.")
+    if role != OWNER:
+        raise RoleRefusedError(project, role, OWNER)
+
+
+def admit(project: Project, person: User, role: str, user: User | None) -> None:
+    """Make a member of `person`, who may be one with this role already; the caller holds the project.
+
+    Raises IsMemberError, TooManyMembersError and AboveLeadLimitError.
+    """
+    there = project.memberships.filter(user=person).first()
+    if there is not None and there.role != role:
+        raise IsMemberError(f"{person} is {named(there.role)} of {project.name} already. Change that role instead.")
+    if there is None:
+        if project.memberships.count() >= MOST_MEMBERS:
+            raise TooManyMembersError(f"A project has at most {MOST_MEMBERS} members. Remove one first.")
+        if role == OWNER:
+            refuse_new_owner(project, person, user)
+        Membership.objects.create(project=project, user=person, role=role)
+        record(project, user, "added a member", detail={"member": person.get_username(), "role": role})

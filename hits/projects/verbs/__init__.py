@@ -1,0 +1,1 @@
+"""Changes of projects and of who is in them."""

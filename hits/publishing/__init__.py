@@ -1,0 +1,1 @@
+"""Publishing: quote, batch, HIT, send, extend, expire, top up, reconcile."""

@@ -1,0 +1,1 @@
+"""Decisions about HITs, and what several verbs share."""

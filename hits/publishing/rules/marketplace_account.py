@@ -1,0 +1,85 @@
+"""The account at the marketplace: the gateway to it, what it has available, and what its answers mean for all calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+from decimal import Decimal
+from functools import cache
+
+from django.conf import settings
+
+from hits.mturk.errors import MarketplaceError
+from hits.mturk.gateway import Gateway, Limits
+from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
+from hits.publishing.rules.restorations import refuse_unreconciled, why_calls_wait
+
+# So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
+READS_LAG = timedelta(minutes=15)
+
+
+_reconciles: ContextVar[bool] = ContextVar("reconciles", default=False)
+
+
+def gateway() -> Gateway:
+    """Of this account. After a restore it makes no call until the two sides agree: it is as if nobody answered."""
+    reconciles = _reconciles.get()
+    market = _made(reconciles)
+    market.closed = "" if reconciles else why_calls_wait()
+    return market
+
+
+@contextmanager
+def reconciling() -> Iterator[None]:
+    """Within, `gateway` makes calls after a restore too."""
+    token = _reconciles.set(True)
+    try:
+        yield
+    finally:
+        _reconciles.reset(token)
+
+
+@cache
+def _made(reconciles: bool) -> Gateway:
+    """One for reconciling, one for all else: what closes this one does not close that one."""
+    return Gateway(
+        settings.MTURK_ENDPOINT_URL,
+        region=settings.MTURK_REGION,
+        redis_url=settings.REDIS_URL,
+        limits=Limits(
+            connections=settings.MTURK_CONNECTIONS,
+            timeout_seconds=settings.MTURK_TIMEOUT_SECONDS,
+            deadline_seconds=settings.MTURK_DEADLINE_SECONDS,
+            calls_a_second=settings.MTURK_CALLS_A_SECOND,
+            most_calls_a_second=settings.MTURK_MOST_CALLS_A_SECOND,
+        ),
+    )
+
+
+# The next gateway is made from the settings as they are then.
+gateway.cache_clear = _made.cache_clear  # type: ignore[attr-defined]
+
+
+def balance() -> Decimal | None:
+    """Dollars that the marketplace account has available; None when the marketplace does not answer."""
+    try:
+        return gateway().balance().available
+    except MarketplaceError:
+        return None
+
+
+def refuse_beyond_balance(needed: Decimal) -> None:
+    """Raises BalanceTooLowError, NotReconciledError. A silent marketplace stops nothing: calls wait for it anyway."""
+    refuse_unreconciled()
+    available = balance() if needed else None
+    planned = planned_cost()
+    if available is not None and needed > available - planned:
+        raise BalanceTooLowError(needed, available, planned)
+
+
+def sentence(error: MarketplaceError) -> str:
+    """What the marketplace said, with its full stop: another sentence follows."""
+    text = str(error).rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

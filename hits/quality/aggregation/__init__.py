@@ -1,1 +1,0 @@
-"""One value of each item from the answers of several workers. Pure functions over `hits.quality.answers`."""

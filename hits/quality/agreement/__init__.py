@@ -1,1 +1,0 @@
-"""How far workers agree who answered the same items. Pure functions over `hits.quality.answers`."""

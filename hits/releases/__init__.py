@@ -1,0 +1,1 @@
+"""Releases and results: files for other programs, files that come in, cards, evaluation."""

@@ -1,0 +1,1 @@
+"""Decisions about releases, and what several verbs share."""

@@ -1,0 +1,1 @@
+"""Making releases and results, and what is scored against them."""

@@ -1,0 +1,252 @@
+"""Scoring what models answered against the right answers of a release, and the release's baselines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import islice
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+import numpy as np
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from hits.core.action_log import record
+from hits.judging.rules.recipe_rows import Rows
+from hits.models import EvaluatedSystem, Project, Release, ReleaseFile
+from hits.projects.rules.plugins import recipe_of
+from hits.projects.rules.project_rows import check_visible
+from hits.recipes.keys import KeyRefusedError, reading
+from hits.recipes.scoring import Scoring
+from hits.refusals import Refusal
+from hits.stats.scores import Compared, Score, difference, scores
+from hits.text.systems import System, blank
+
+LONGEST_NAME = 80
+# Each new one is compared with all of them while somebody waits.
+MOST_SYSTEMS = 40
+REASONING = "kind of reasoning"
+
+
+class EvaluationRefusedError(Refusal):
+    """There is nothing to compare with; the message says why, and what to do."""
+
+    error_code = "nothing_to_compare"
+
+
+def scoring_of(project: Project) -> Scoring | None:
+    """None: releases of its recipe have nothing that models are compared with."""
+    found: Scoring | None = getattr(recipe_of(project).steps, "SCORING", None)
+    return found
+
+
+def evaluate(
+    release: Release,
+    predictions: BinaryIO,
+    name: str,
+    file: str = "",
+    *,
+    keep_as: str = "",
+    user: User | None = None,
+) -> dict[str, Any]:
+    """{"release", "file", "n", "scores": [Score as a dictionary], "differences"}; `file` is the key of test, if none is
+    named, and `name` tells the layout of the predictions.
+
+    For programs of before there are also "exact_match" and "f1" in percent, or "accuracy" with "low" and "high", over
+    all items. "differences" has the paired test of the first measure with each system that is kept, by their names:
+    {"name", "difference", "p"}. With `keep_as` the scores are kept with the release under that name, in place of
+    earlier ones. Raises EvaluationRefusedError, and FormatErrors with every fault of the predictions.
+    """
+    scoring = _scoring(release)
+    wanted = file or next(iter(scoring.splits))
+    if keep_as:
+        _refuse_name(keep_as)
+        if release.systems.filter(file=wanted).exclude(name=keep_as).count() >= MOST_SYSTEMS:
+            raise EvaluationRefusedError(f"At most {MOST_SYSTEMS} systems are kept for a file. Use a kept name.")
+    rows = _rows(release, scoring, wanted)
+    answers = scoring.predictions(predictions, name, rows, settings.MAX_IMPORT_BYTES)
+    compared = _compared(release, scoring, rows, answers)
+    found = scores(compared, release.project.seed)
+    told = {"release": release.number, "file": wanted, "n": len(rows), **_flat(found)}
+    told |= {"scores": [asdict(one) for one in found], "differences": _differences(release, wanted, compared, keep_as)}
+    if keep_as:
+        with transaction.atomic():
+            _keep(release, scoring, wanted, keep_as, compared, found, EvaluatedSystem.Kind.PREDICTIONS, user)
+            detail = {"release": release.number, "name": keep_as, "file": wanted}
+            record(release.project, user, "scored a system", detail=detail)
+    return told
+
+
+def _refuse_name(name: str) -> None:
+    if name != name.strip() or len(name) > LONGEST_NAME:
+        raise EvaluationRefusedError(f"A system's name has at most {LONGEST_NAME} characters, and no space about it.")
+    try:
+        check_visible(name)
+    except ValidationError as error:
+        raise EvaluationRefusedError(" ".join(error.messages)) from error
+
+
+def baselines(release: Release, user: User | None, seed: int | None = None) -> list[EvaluatedSystem]:
+    """Score the recipe's simple systems, and keep the scores in place of earlier ones of these systems.
+
+    Each learns from train and is asked about dev and test; a release that has train alone is divided into parts, each
+    of which is asked after the others were learned. Raises EvaluationRefusedError.
+    """
+    scoring = _scoring(release)
+    seed = release.project.seed if seed is None else seed
+    asked, parts = _asked(release, scoring)
+    # All of it is computed before anything is written: some systems take minutes.
+    made = []
+    for system in scoring.systems() if asked else ():
+        answers = iter(_answers(system, parts, seed))
+        for file, rows in asked:
+            made.append((system, file, _compared(release, scoring, rows, list(islice(answers, len(rows))))))
+    if not made:
+        raise EvaluationRefusedError(f"Release {release.number} has too few items for baselines. Nothing was scored.")
+    with transaction.atomic():
+        kind = EvaluatedSystem.Kind.BASELINE
+        release.systems.filter(kind=kind).delete()
+        kept = [
+            _keep(release, scoring, file, system.title, compared, scores(compared, seed), kind, user, system, seed)
+            for system, file, compared in made
+        ]
+        record(release.project, user, "ran the baselines", detail={"release": release.number, "seed": seed})
+    return kept
+
+
+Parts = Sequence[tuple[Sequence[Any], Sequence[Any]]]
+
+
+def _asked(release: Release, scoring: Scoring) -> tuple[list[tuple[str, list[Any]]], Parts]:
+    """([(file, its rows)], [(rows to learn from, rows that are asked)]): all rows of the files, in their order."""
+    empty = {split for split, count in release.manifest.get("counts", {}).items() if not count}
+    read = {file: split for file, split in scoring.splits.items() if split not in empty}
+    train = _rows(release, scoring, scoring.file_of("train")) if "train" in read.values() else []
+    if scoring.folds:
+        rows, parts = _folds(train, scoring.folds)
+        return ([(scoring.file_of("train"), rows)] if len(train) >= scoring.folds else []), parts
+    asked = [(file, _rows(release, scoring, file)) for file, split in read.items() if split != "train"]
+    return asked, [(train, [row for _, rows in asked for row in rows])]
+
+
+def _folds(rows: Sequence[Any], folds: int) -> tuple[list[Any], Parts]:
+    """The rows in the order in which they are asked; those of one group are asked together."""
+    groups = {group: at for at, group in enumerate(dict.fromkeys(row.group for row in rows))}
+    of = [[row for row in rows if groups[row.group] % folds == fold] for fold in range(folds)]
+    parts = [([row for other in of if other is not part for row in other], part) for part in of if part]
+    return [row for part in of for row in part], parts
+
+
+def _answers(system: System[Any], parts: Parts, seed: int) -> list[Any]:
+    return [
+        answer for learned, asked in parts for answer in system.predict(learned, [blank(row) for row in asked], seed)
+    ]
+
+
+def _keep(
+    release: Release,
+    scoring: Scoring,
+    file: str,
+    name: str,
+    compared: Compared,
+    found: Sequence[Score],
+    kind: EvaluatedSystem.Kind,
+    user: User | None,
+    system: System[Any] | None = None,
+    seed: int | None = None,
+) -> EvaluatedSystem:
+    about = {
+        "split": scoring.splits[file],
+        "kind": kind,
+        "method": system.source if system else "",
+        "seed": seed,
+        "scores": [asdict(one) for one in found],
+        "sums": np.stack(_first(compared)).astype("<f4").tobytes(),
+        "created_by": user,
+    }
+    return EvaluatedSystem.objects.update_or_create(release=release, file=file, name=name, defaults=about)[0]
+
+
+def _first(compared: Compared) -> tuple[np.ndarray, np.ndarray]:
+    return next(iter(compared.measures.values()))
+
+
+def _differences(release: Release, file: str, compared: Compared, name: str) -> list[dict[str, Any]]:
+    found = []
+    for other in release.systems.filter(file=file).exclude(name=name):
+        above, below = np.frombuffer(other.sums, "<f4").reshape(2, -1).astype(float)
+        by, p = difference(_first(compared), (above, below), release.project.seed)
+        found.append({"name": other.name, "difference": by, "p": p})
+    return found
+
+
+def _flat(found: Sequence[Score]) -> dict[str, float]:
+    overall = {one.measure: one for one in found if not one.division}
+    if "accuracy" in overall:
+        one = overall["accuracy"]
+        return {"accuracy": one.value, "low": one.low, "high": one.high}
+    return {name: 100 * overall[name].value for name in ("exact_match", "f1") if name in overall}
+
+
+def refuse_without_key(release: Release) -> None:
+    """Raises EvaluationRefusedError where releases of the recipe have nothing that models are compared with."""
+    _scoring(release)
+
+
+def _scoring(release: Release) -> Scoring:
+    found = scoring_of(release.project)
+    if found is None:
+        raise EvaluationRefusedError(f"Releases of the recipe {release.project.recipe} have no key to compare with.")
+    return found
+
+
+def _rows(release: Release, scoring: Scoring, file: str) -> list[Any]:
+    """The rows of the file with their right answers."""
+    if file not in scoring.splits:
+        raise EvaluationRefusedError(f"Nothing is compared with {file}. Name one of {', '.join(scoring.splits)}.")
+    with ExitStack() as stack:
+        try:
+            with reading(file):
+                return scoring.read(partial(_open, release, stack), file, settings.MAX_IMPORT_BYTES)
+        except KeyRefusedError as error:
+            raise EvaluationRefusedError(str(error)) from error
+
+
+def _open(release: Release, stack: ExitStack, name: str) -> BinaryIO:
+    row = ReleaseFile.objects.select_related("blob").filter(release=release, name=name).first()
+    if row is None:
+        there = ", ".join(sorted(release.files.values_list("name", flat=True)))
+        message = f"Release {release.number} has no file {name}. It has {there}. Name one with labels."
+        raise EvaluationRefusedError(message)
+    stream: BinaryIO = stack.enter_context(TemporaryFile())  # noqa: SIM115
+    stream.writelines(row.blob.read_chunks())
+    stream.seek(0)
+    return stream
+
+
+def _compared(release: Release, scoring: Scoring, rows: Sequence[Any], answers: Sequence[Any]) -> Compared:
+    """With the kinds of reasoning, where a stage of the project labelled some of the rows."""
+    found = scoring.compare(rows, answers)
+    kinds = _reasoning(release.project, scoring.reasoning) if scoring.reasoning else {}
+    told = [kinds.get(row.id, "") for row in rows]
+    return replace(found, parts={**found.parts, REASONING: told}) if any(told) else found
+
+
+def _reasoning(project: Project, stage: str) -> Mapping[str, str]:
+    """The label that most workers gave to each item; an item with a tie has none."""
+    if not project.stages.filter(key=stage).exists():
+        return {}
+    collected = Rows(project)
+    names = {label["id"]: label["text"] for label in collected.settings(stage).get("labels", [])}
+    kinds = {}
+    for item in collected.judged(stage, labels=True):
+        said = Counter(label.value for label in item.labels if label.unit == "label").most_common(2)
+        if said and (len(said) == 1 or said[0][1] > said[1][1]):
+            kinds[item.key] = names.get(said[0][0], str(said[0][0]))
+    return kinds

@@ -1,0 +1,1 @@
+"""Stages: settings, the design of the task, stages that a lead adds, the aggregation rule."""

@@ -1,0 +1,1 @@
+"""Decisions about stages, and what several verbs share."""

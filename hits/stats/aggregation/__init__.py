@@ -1,0 +1,1 @@
+"""One value of each item from the answers of several workers. Pure functions over `hits.stats.answers`."""

@@ -1,0 +1,1 @@
+"""How far workers agree who answered the same items. Pure functions over `hits.stats.answers`."""

@@ -1,0 +1,1 @@
+"""The language of vote rules, and what they conclude."""

@@ -1,0 +1,1 @@
+"""Figures of data sets and scores of answers."""

@@ -1,0 +1,1 @@
+"""Filtering by models: which answers and queries a simple model finds."""

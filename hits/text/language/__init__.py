@@ -1,0 +1,1 @@
+"""Everyday and news texts: words, sentences, passages, entities, phrases."""

@@ -1,0 +1,1 @@
+"""Where texts come from: copies, stock phrases, typing."""

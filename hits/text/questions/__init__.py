@@ -1,0 +1,1 @@
+"""Questions on texts, written by people or made of sentences."""

@@ -1,0 +1,1 @@
+"""Workers: figures, blocks, qualifications and their tests, screening."""

@@ -1,0 +1,1 @@
+"""Decisions about workers, and what several verbs share."""

@@ -1,0 +1,1 @@
+"""Changes of workers and their qualifications."""

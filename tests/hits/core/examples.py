@@ -1,0 +1,125 @@
+"""For each declared verb what the contract suite needs to do it once: a row, and values that are taken.
+
+A verb without an example fails the suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from hits.models import Assignment, BonusFile, Grant, Pool, PoolLink, PoolUse, Project
+from hits.payments.verbs import ordering_bonuses
+from tests.hits import factories as make
+
+CSV = b"assignment_id,amount,reason\n%s,0.50,Clear.\n"
+# Of the internet at large, so that no name is looked up.
+ADDRESS = "https://93.184.216.34/hook"
+
+
+def pool(project: Project) -> Pool:
+    return make.pool(project, make.worker())
+
+
+def pool_member(project: Project) -> Grant:
+    return pool(project).members.get()
+
+
+def pool_link(project: Project) -> PoolLink:
+    return pool(project).links.get()
+
+
+def _lake(project: Project) -> Project:
+    """Another project with the same members."""
+    if found := Project.objects.filter(slug="lake").first():
+        return found
+    lake = make.project(slug="lake")
+    lake.memberships.all().delete()
+    for one in project.memberships.all():
+        make.member(lake, one.user, one.role)
+    return lake
+
+
+def pool_to_share(project: Project) -> Pool:
+    _lake(project)
+    return pool(project)
+
+
+def shared_pool(project: Project) -> Pool:
+    row = pool(project)
+    PoolUse.objects.create(pool=row, project=_lake(project))
+    return row
+
+
+def pool_and_best(project: Project) -> Pool:
+    if not project.stages.filter(key="judge").exists():
+        stage = make.stage(project, key="judge")
+        make.worker_stat(stage, make.worker("ABEST"), scored=40, correct=39, answers=40)
+    return pool(project)
+
+
+def answer(project: Project) -> Assignment:
+    stage = project.stages.filter(key="validate").first() or make.stage(project, key="validate")
+    return make.assignment(make.hit(make.item(stage)), assignment_id="3PAID")
+
+
+def project_with_answer(project: Project) -> Project:
+    answer(project)
+    return project
+
+
+def checked_file(project: Project) -> BonusFile:
+    row = make.bonus_file(project, CSV % answer(project).assignment_id.encode())
+    return ordering_bonuses.work_file(row.pk)
+
+
+# By the name of what a verb or list is about, or of the verb itself.
+ROWS: dict[str, Callable[[Project], Any]] = {
+    "project": lambda project: project,
+    "webhook": make.webhook,
+    "message": lambda project: make.webhook_delivery(make.webhook(project), state="delivered"),
+    "pool": pool,
+    "member": pool_member,
+    "link": pool_link,
+    "answer": answer,
+    "file": checked_file,
+    "order": lambda project: make.bonus(answer(project)).order,
+    "compensation": make.compensation,
+    "bonuses.create": project_with_answer,
+    "pools.share": pool_to_share,
+    "pools.stop_sharing": shared_pool,
+    "pools.add_best": pool_and_best,
+    "pools.take_up": lambda project: make.pool(project, archived_at=timezone.now()),
+}
+CONFIRMED = {"total": "0.60", "confirmation": "page-001"}
+BONUS = {"amount": "0.50", "reason": "Clear."}
+VALUES: dict[str, dict[str, Any]] = {
+    "bonuses.create": {"bonuses": [{"assignment_id": "3PAID", **BONUS}], **CONFIRMED},
+    "bonuses.pay": {**BONUS, **CONFIRMED},
+    "bonus_files.create": {"file": SimpleUploadedFile("march.csv", CSV % b"3PAID")},
+    "bonus_files.order": CONFIRMED,
+    "compensations.create": {"worker_id": "AUNLUCKY1", **BONUS, **CONFIRMED},
+    "compensations.withdraw": {},
+    "projects.rename": {"name": "Streams"},
+    "webhooks.add": {"address": ADDRESS, "events": ["item.decided"]},
+    "webhooks.change": {"active": False},
+    "webhooks.rotate": {},
+    "webhooks.end": {},
+    "webhooks.test": {},
+    "webhooks.send_again": {},
+    "pools.create": {"name": "Students 2026"},
+    "pools.rename": {"name": "People"},
+    "pools.archive": {},
+    "pools.take_up": {},
+    "pools.add": {"worker_ids": ["A1B2C3"]},
+    "pools.add_best": {"stage": "judge", "by": "known", "least": 1, "top": 5},
+    "pools.remove": {},
+    "pools.share": {"project": "lake"},
+    "pools.stop_sharing": {"project": "lake"},
+    "pools.make_link": {"uses": 2, "days": 1, "note": "Mondays"},
+    "pools.revoke_link": {},
+    "pools.fetch": {},
+}

@@ -1,0 +1,3 @@
+from tests.hits.views.conftest import alice, client
+
+__all__ = ["alice", "client"]
