@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import QuerySet
@@ -23,6 +23,14 @@ _EXAMPLES: dict[type, Callable[[int], Any]] = {
 }
 
 
+class _Written(NamedTuple):
+    queryset: Any
+    compiler: Any
+    sql: str
+    # Of each parameter the name of its value, or None and the constant that the query has there.
+    params: list[tuple[str | None, Any]]
+
+
 class Prepared(Generic[Row]):
     """A query that is written once and run with other values: `Prepared(build)(key=3, now=now)` gives its rows.
 
@@ -33,37 +41,38 @@ class Prepared(Generic[Row]):
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
         self._build = build
-        self._queryset: QuerySet[Any, Row] | None = None
+        self._written: _Written | None = None
 
     def __call__(self, **values: Any) -> list[Row]:
         if any(isinstance(value, int) and abs(value) >= 2**63 for value in values.values()):
             # No column holds such a number, and the database would refuse it.
             return []
         connection = connections[DEFAULT_DB_ALIAS]
-        if self._queryset is None:
-            self._write(connection, values)
-        assert self._queryset is not None
-        params = tuple(values[name] if name else value for name, value in self._params)
+        if self._written is None:
+            # Two threads may both write it: each sets the whole at once, and both wrote the same.
+            self._written = self._write(connection, values)
+        written = self._written
+        params = tuple(values[name] if name else value for name, value in written.params)
         adapt = connection.ops.adapt_datetimefield_value
         bound = tuple(adapt(value) if isinstance(value, datetime) else value for value in params)
-        compiler = copy.copy(self._compiler)
+        compiler = copy.copy(written.compiler)
         compiler.connection = connection
-        compiler.as_sql = lambda: (self._sql, bound)
-        queryset: Any = self._queryset.__class__(self._queryset.model)
+        compiler.as_sql = lambda: (written.sql, bound)
+        queryset = written.queryset.__class__(written.queryset.model)
         # copy.copy() would run the query: a queryset is pickled with its rows.
-        queryset.__dict__.update(self._queryset.__dict__)
+        queryset.__dict__.update(written.queryset.__dict__)
         queryset._query = copy.copy(queryset.query)
         queryset._query.get_compiler = lambda *args, **kwargs: compiler
         return list(queryset._iterable_class(queryset))
 
-    def _write(self, connection: Any, values: dict[str, Any]) -> None:
+    def _write(self, connection: Any, values: dict[str, Any]) -> _Written:
         examples = {name: _EXAMPLES[type(value)](number) for number, (name, value) in enumerate(values.items())}
         adapt = connection.ops.adapt_datetimefield_value
         names = {adapt(one) if isinstance(one, datetime) else one: name for name, one in examples.items()}
         queryset = self._build(**examples)
-        self._compiler: Any = queryset.query.get_compiler(connection=connection)
-        self._sql, params = self._compiler.as_sql()
-        self._params = [(names.get(value), value) for value in params]
-        if missing := set(values) - {name for name, _ in self._params}:
+        compiler: Any = queryset.query.get_compiler(connection=connection)
+        sql, params = compiler.as_sql()
+        used = [(names.get(value), value) for value in params]
+        if missing := set(values) - {name for name, _ in used}:
             raise ValueError(f"The query has no place for {', '.join(sorted(missing))}.")
-        self._queryset = queryset
+        return _Written(queryset, compiler, sql, used)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -50,6 +51,34 @@ def test_its_sql_is_written_once(hits: list[Hit], now: datetime, monkeypatch: py
     assert prepared(pk=hits[0].pk) == [hits[0].hit_id]
     monkeypatch.setattr(SQLCompiler, "as_sql", None)
     assert prepared(pk=hits[1].pk) == [hits[1].hit_id]
+
+
+def test_two_threads_may_write_the_same_query_at_once(hits: list[Hit], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second begins to write while the first one does, and has not ended when the first one asks."""
+    prepared = Prepared(lambda pk: Hit.objects.filter(pk=pk))
+    second_writes, first_has_rows = Event(), Event()
+    write = SQLCompiler.as_sql
+
+    def as_sql(compiler: SQLCompiler, *args: Any, **kwargs: Any) -> Any:
+        if second.ident is None:
+            second.start()
+            assert second_writes.wait(10)
+        else:
+            second_writes.set()
+            first_has_rows.wait(10)
+            raise ValueError("The second one gives up, so that it needs no connection.")
+        return write(compiler, *args, **kwargs)
+
+    def ask() -> None:
+        with suppress(ValueError):
+            prepared(pk=hits[1].pk)
+
+    second = Thread(target=ask)
+    monkeypatch.setattr(SQLCompiler, "as_sql", as_sql)
+    assert prepared(pk=hits[0].pk) == [hits[0]]
+    first_has_rows.set()
+    second.join(10)
+    assert not second.is_alive()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -41,6 +41,7 @@ def test_as_many_win_as_there_are_assignments(
     form = {"groupId": hit_type.hit_group_id}
     browsers = [signed_in(market, make_worker(f"w{number}")) for number in range(RUSH)]
     answers = at_once([lambda b=b: b.post(f"{market}/mturk/accept", form, allow_redirects=False) for b in browsers])
+    assert [answer.text for answer in answers if answer.status_code != 302] == []
     places = Counter(answer.headers["Location"].split("/")[2].split("?")[0] for answer in answers)
     assert places == {"work": free, "finished": RUSH - free}
     held = list(Assignment.objects.values_list("assignment_id", "worker_id"))
