@@ -32,8 +32,6 @@ from ops.waiting import ServiceNotStartedError
 RESULTS = ROOT / "build" / "tests"
 LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
 NO_DJANGO = ("-p", "no:django")
-# Two owners of a browser cannot share a process, so the task pages' browser tests have one of their own.
-TASK_PAGES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/hits/serving/test_*browser.py")))
 # SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
 # money, sums, order and JSON in its own SQL, and one life from end to end. Such tests are marked `on_postgresql`.
 POSTGRESQL_MARK = "on_postgresql"
@@ -46,18 +44,17 @@ STRICTER_ON_POSTGRESQL = (
     "tests/marketplace/security/test_inputs.py",
     "tests/marketplace/security/test_odd_forms.py",
 )
-# Parts of the longest groups of one database: a process has one core.
+# A process has one core: the longest groups are dealt out to several.
 WORKERS_SITE = ("tests/marketplace/site",)
-FLOW = "tests/hits/flow"
-FLOW_FILES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob(f"{FLOW}/**/test_*.py")))
 REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/mutants")
-LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
+REQUESTER_PARTS = 5
 # What is run between two edits: on SQLite, without a browser, and without what takes longest.
 FAST = {
     "Files, texts and statistics": tuple(f"tests/hits/{name}" for name in ("formats", "stats", "text")),
-    "Protocols and rows": (
-        *(f"tests/hits/{name}" for name in ("protocols", "models", "domain")),
+    "Protocols and rules": (
+        "tests/hits/protocols",
         "tests/mutants",
+        *sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/hits/*/test_*_rules.py")),
     ),
     "Recipes": ("tests/hits/recipes",),
     "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
@@ -128,18 +125,24 @@ def groups(server: str | None) -> list[Group]:
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
-        Group("Flow on SQLite, one half", FLOW_FILES[::2]),
-        Group("Flow on SQLite, the other half", FLOW_FILES[1::2]),
-        Group("Requester's pages on SQLite", LEADS_PAGES, ignored=(*TASK_PAGES, *stricter)),
-        Group("Task pages in a browser", TASK_PAGES),
+        *_requester_parts(stricter),
         Group("Client", ("tests/client",), NO_DJANGO),
         Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
-        Group("Requester on SQLite", REQUESTER_TESTS, ignored=(*LEADS_PAGES, FLOW)),
         Group("Marketplace's site on SQLite", WORKERS_SITE),
         # Alone: where other tests of the requester's side run, the migrations are switched off.
         Group("Upgrades", ("tests/upgrades",)),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
+    ]
+
+
+def _requester_parts(ignored: Sequence[str]) -> list[Group]:
+    """Neighbours go to different parts: files of one folder take a similar time."""
+    files = [file for folder in REQUESTER_TESTS for file in sorted((ROOT / folder).rglob("test_*.py"))]
+    names = [name for file in files if (name := str(file.relative_to(ROOT))) not in ignored]
+    return [
+        Group(f"Requester on SQLite, part {part + 1} of {REQUESTER_PARTS}", names[part::REQUESTER_PARTS])
+        for part in range(REQUESTER_PARTS)
     ]
 
 
@@ -156,7 +159,8 @@ def fast_groups() -> list[Group]:
 
 
 def in_a_browser(folders: Sequence[str]) -> tuple[str, ...]:
-    files = (file for folder in folders for file in sorted((ROOT / folder).rglob("test_*.py")))
+    found = (ROOT / folder for folder in folders)
+    files = (file for each in found for file in ([each] if each.is_file() else sorted(each.rglob("test_*.py"))))
     return tuple(str(file.relative_to(ROOT)) for file in files if "playwright" in file.read_text())
 
 

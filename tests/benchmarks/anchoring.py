@@ -26,9 +26,9 @@ def run() -> int:
     from django.contrib.auth import get_user_model
 
     from hits.publishing.rules import marketplace_account
-    from tests.hits.flow.anchored_crowd import Outcome, Setup, simulate, table
-    from tests.hits.flow.stand_in import StandIn
     from tests.hits.jobs import jobs_run_here
+    from tests.hits.model_assist.anchored_crowd import Outcome, Setup, simulate, table
+    from tests.hits.stand_in import StandIn
 
     logging.disable(logging.WARNING)
     lead = get_user_model().objects.create_user("bench")

@@ -14,7 +14,7 @@ import sys
 from ops.surroundings import ROOT
 
 METHODS = "glad mace dawid_skene"
-TEST = "tests/hits/flow/test_further_answers_simulated.py"
+TEST = "tests/hits/judging/test_further_answers_simulated.py"
 
 
 def main() -> int:

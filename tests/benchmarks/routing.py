@@ -13,7 +13,7 @@ import sys
 
 from ops.surroundings import ROOT
 
-TEST = "tests/hits/flow/test_routing_simulated.py"
+TEST = "tests/hits/model_assist/test_routing_simulated.py"
 
 
 def main() -> int:

@@ -116,7 +116,7 @@ def _publish_and_watch_the_bar(page: Page) -> None:
     bar = page.locator("#progress")
     expect(bar).to_contain_text(re.compile(rf"\d+ of {ITEMS}"))
     page.evaluate("window.neverReloaded = true")
-    # How many steps of the bar are seen depends on how fast the machine publishes: the page alone must follow to the end.
+    # How many steps are seen depends on how fast the machine publishes; the page must follow to the end by itself.
     expect(bar).to_contain_text(f"Last batch: {ITEMS} of {ITEMS} HITs published", timeout=180_000)
     assert page.evaluate("window.neverReloaded"), "the page was loaded anew instead of being updated"
 

@@ -34,7 +34,7 @@ from tests.fuzz.values import HOSTILE, HOSTILE_NUMBERS, HOSTILE_TEXTS, Pool
 from tests.fuzz.wire import BODIES
 from tests.hits import factories
 from tests.hits.formats.test_hostile_files import HOSTILE as FILES
-from tests.hits.views.conftest import FREE, PAGES, VERBS, World, build_world
+from tests.hits.world import FREE, PAGES, VERBS, World, build_world
 
 URL = "http://testserver"
 # What the lead's project is called: it stands in no document and in no value that is sent.

@@ -71,7 +71,7 @@ def test_every_test_belongs_to_a_group_with_a_server() -> None:
 @pytest.mark.parametrize("folder", ["tests/hits", "tests/marketplace"])
 def test_files_marked_for_postgresql_are_found_and_others_are_not(folder: str) -> None:
     files = run_tests.marked((folder,))
-    assert f"{folder}/models/test_ledger.py" in files or f"{folder}/verbs/test_concurrency.py" in files
+    assert f"{folder}/payments/test_ledger_rules.py" in files or f"{folder}/verbs/test_concurrency.py" in files
     there = sorted(str(file.relative_to(ROOT)) for file in (ROOT / folder).rglob("test_*.py"))
     assert [file for file in there if _is_marked(ROOT / file)] == list(files)
     assert 5 < len(files) < len(there)

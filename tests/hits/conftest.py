@@ -17,11 +17,16 @@ use("tests.settings.annotate")
 
 from hits.core.jobs import queue
 from tests.calm import calm
+from tests.hits.api_calls import api, river, river_stage
 from tests.hits.broker import broker, own_broker
 from tests.hits.jobs import jobs_run_here
+from tests.hits.lead_pages import browser, opened
 from tests.hits.market import market, marketplace
 from tests.hits.parquet_here import parquet_here
+from tests.hits.record_project import answer, bring, lead, project, publish, stage, stand_in
 from tests.hits.strangers import stranger_refused
+from tests.hits.task_page import hit, new_page, open_task, recording_marketplace, task_address
+from tests.hits.world import alice, bob, charlie, lead_client, world
 from tests.quick_flush import quick_flush
 
 # Where browser tests run or are left out, Playwright's event loop stays in this thread until the end, and Django would
@@ -29,14 +34,36 @@ from tests.quick_flush import quick_flush
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 __all__ = [
+    "alice",
+    "answer",
+    "api",
+    "bob",
+    "bring",
     "broker",
+    "browser",
     "calm",
+    "charlie",
+    "hit",
+    "lead",
+    "lead_client",
     "market",
     "marketplace",
+    "new_page",
+    "open_task",
+    "opened",
     "own_broker",
     "parquet_here",
+    "project",
+    "publish",
     "quick_flush",
+    "recording_marketplace",
+    "river",
+    "river_stage",
+    "stage",
+    "stand_in",
     "stranger_refused",
+    "task_address",
+    "world",
 ]
 
 

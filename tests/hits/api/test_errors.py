@@ -21,7 +21,7 @@ from hits.core.verbs import REGISTRY
 from hits.models import Hit, Stage, WaitingJob
 from hits.refusals import Refusal
 from tests.hits import factories
-from tests.hits.api.conftest import HOME, STAGE
+from tests.hits.api_calls import HOME, STAGE
 
 
 def refused(answer: Any, status: int, code: str) -> dict[str, Any]:
@@ -31,12 +31,12 @@ def refused(answer: Any, status: int, code: str) -> dict[str, Any]:
     return error
 
 
-def test_wrong_fields_are_named_and_nothing_changes(api: APIClient, stage: Stage) -> None:
+def test_wrong_fields_are_named_and_nothing_changes(api: APIClient, river_stage: Stage) -> None:
     error = refused(api.patch(STAGE, {"reward": "0.001", "auto_block": "perhaps"}, format="json"), 400, "invalid")
     assert set(error["details"]) == {"reward", "auto_block"}
 
 
-def test_broken_json_is_said_to_be_broken(api: APIClient, stage: Stage) -> None:
+def test_broken_json_is_said_to_be_broken(api: APIClient, river_stage: Stage) -> None:
     refused(api.patch(STAGE, b"{reward", content_type="application/json"), 400, "parse_error")
 
 
@@ -45,57 +45,59 @@ def test_an_unknown_address_has_the_shape_too(api: APIClient, db: None) -> None:
     refused(APIClient().get("/api/projekts/"), 401, "not_authenticated")
 
 
-def test_a_wrong_method_says_which_are_right(api: APIClient, stage: Stage) -> None:
+def test_a_wrong_method_says_which_are_right(api: APIClient, river_stage: Stage) -> None:
     answer = api.put(STAGE)
     refused(answer, 405, "method_not_allowed")
     assert "PATCH" in answer["Allow"]
 
 
-def test_another_content_type_is_refused(api: APIClient, stage: Stage) -> None:
+def test_another_content_type_is_refused(api: APIClient, river_stage: Stage) -> None:
     refused(api.patch(STAGE, "reward=1", content_type="text/plain"), 415, "unsupported_media_type")
 
 
-def test_a_body_without_end_is_refused_before_it_is_read(api: APIClient, stage: Stage, settings: Any) -> None:
+def test_a_body_without_end_is_refused_before_it_is_read(api: APIClient, river_stage: Stage, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     refused(api.patch(STAGE, {"reward": "1" * 200}, format="json"), 413, "too_large")
 
 
-def test_a_wrong_token_is_refused(stage: Stage) -> None:
+def test_a_wrong_token_is_refused(river_stage: Stage) -> None:
     client = APIClient(headers={"Authorization": "Token wrong"})
     answer = client.get(HOME)
     refused(answer, 401, "authentication_failed")
     assert answer["WWW-Authenticate"].startswith("Token")
 
 
-def test_money_that_is_not_there_names_both_amounts(api: APIClient, stage: Stage, eager: None) -> None:
-    factories.items(stage, 3)
-    stage.project.account.budget = "0.10"
-    stage.project.account.save()
+def test_money_that_is_not_there_names_both_amounts(api: APIClient, river_stage: Stage, eager: None) -> None:
+    factories.items(river_stage, 3)
+    river_stage.project.account.budget = "0.10"
+    river_stage.project.account.save()
     body = {"items": 3, "total": "0.15", "confirmation": "page-one"}
     error = refused(api.post(STAGE + "publish/", body, format="json"), 409, "budget_exceeded")
     assert error["details"] == {"needed": "0.15", "left": "0.10"}
 
 
 def test_a_job_that_no_queue_takes_is_kept_and_begins_when_it_is_back(
-    api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    api: APIClient, river_stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as away:
         away.setattr(tasks.harvest_stage, "delay", _no_broker)
         for _ in range(2):
             assert api.post(STAGE + "harvest/").status_code == 202
-    assert [(row.task, row.arguments) for row in WaitingJob.objects.all()] == [("hits.tasks.harvest_stage", [stage.pk])]
+    assert [(row.task, row.arguments) for row in WaitingJob.objects.all()] == [
+        ("hits.tasks.harvest_stage", [river_stage.pk])
+    ]
     begun: list[int] = []
     monkeypatch.setattr(tasks.harvest_stage, "delay", begun.append)
     queue.absence.until = 0.0
     tasks.resume_all()
-    assert begun == [stage.pk]
+    assert begun == [river_stage.pk]
     assert not WaitingJob.objects.exists()
 
 
 def test_what_is_written_down_starts_later_when_the_queue_is_away(
-    api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    api: APIClient, river_stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    factories.hit(factories.item(stage), state=Hit.State.LIVE)
+    factories.hit(factories.item(river_stage), state=Hit.State.LIVE)
     monkeypatch.setattr(tasks.publish_batch, "delay", _no_broker)
     answer = api.post(STAGE + "expire/")
     assert (answer.status_code, answer.json()["state"]) == (202, "publishing")
@@ -106,7 +108,7 @@ def _no_broker(*arguments: Any) -> None:
 
 
 def test_a_fault_of_ours_is_written_down_and_says_nothing_of_its_inside(
-    api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    api: APIClient, river_stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*arguments: Any) -> None:
         raise RuntimeError("secret inside")
@@ -165,7 +167,7 @@ def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> Non
     }
 
 
-def test_the_brake_says_when_to_come_back(api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_brake_says_when_to_come_back(api: APIClient, river_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hits.api.base.LeadThrottle.rate", "2/min")
     assert [api.get(HOME).status_code for _ in range(2)] == [200, 200]
     answer = api.get(HOME)

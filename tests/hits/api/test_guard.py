@@ -22,7 +22,7 @@ from hits.core.api import DeclaredView
 from hits.model_assist.api.models import ModelView
 from hits.models import Blob, ChangeSet, LeadSession, Project, Stage
 from tests.hits import factories, models_that_answer
-from tests.hits.api.conftest import signed_in
+from tests.hits.api_calls import signed_in
 from tests.hits.protocols import articles, phrases
 from tests.hits.text.triples import article
 
@@ -69,46 +69,48 @@ ARTICLES = (
 
 
 @pytest.fixture
-def world(stage: Stage) -> dict[str, Any]:
+def world(river_stage: Stage) -> dict[str, Any]:
     """One of everything that an address can name; the values of the addresses' parts."""
-    item = factories.item(stage)
-    named = factories.worker_stat(stage).worker.worker_id
-    release = factories.release(stage.project, files={"train.json": b"{}"})
+    item = factories.item(river_stage)
+    named = factories.worker_stat(river_stage).worker.worker_id
+    release = factories.release(river_stage.project, files={"train.json": b"{}"})
     rows = {
-        "batch": factories.batch(stage),
-        **dict.fromkeys(["upload", "stop-upload"], factories.upload(stage.project)),
-        "media-file": factories.media_file(stage.project),
-        "result-file": factories.upload(stage.project, stage=stage, kind="results"),
-        "undo-block": factories.block(stage),
-        **dict.fromkeys(["resend-invitation", "revoke-invitation"], factories.invitation(stage.project)),
+        "batch": factories.batch(river_stage),
+        **dict.fromkeys(["upload", "stop-upload"], factories.upload(river_stage.project)),
+        "media-file": factories.media_file(river_stage.project),
+        "result-file": factories.upload(river_stage.project, stage=river_stage, kind="results"),
+        "undo-block": factories.block(river_stage),
+        **dict.fromkeys(["resend-invitation", "revoke-invitation"], factories.invitation(river_stage.project)),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
-        "withdraw-grant": factories.grant(stage.project),
-        "message-template": factories.message_template(stage.project),
-        "reply-to-worker": factories.reply(factories.message(stage)),
+        "withdraw-grant": factories.grant(river_stage.project),
+        "message-template": factories.message_template(river_stage.project),
+        "reply-to-worker": factories.reply(factories.message(river_stage)),
         **dict.fromkeys(
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
-            factories.computation_run(stage.project),
+            factories.computation_run(river_stage.project),
         ),
         **dict.fromkeys(
-            ["approve-request", "decline-request", "withdraw-request"], factories.budget_request(stage.project)
+            ["approve-request", "decline-request", "withdraw-request"], factories.budget_request(river_stage.project)
         ),
-        "ledger-check": factories.ledger_check(stage.project),
-        "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
-        "one-session": open_session(stage.project.owners.get()),
-        **dict.fromkeys(["end-model", "give-again"], models_that_answer.model(stage.project)),
-        "undo-routing": factories.routing(stage),
+        "ledger-check": factories.ledger_check(river_stage.project),
+        "one-token": make_token(river_stage.project.owners.get(), "program", "read")[0],
+        "one-session": open_session(river_stage.project.owners.get()),
+        **dict.fromkeys(["end-model", "give-again"], models_that_answer.model(river_stage.project)),
+        "undo-routing": factories.routing(river_stage),
     }
-    asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
-    text = factories.item(asking, document=factories.document(stage.project, data=phrases.DOCUMENT), data=phrases.NP)
+    asking = factories.stage(river_stage.project, key="ask", protocol="phrase_questions")
+    text = factories.item(
+        asking, document=factories.document(river_stage.project, data=phrases.DOCUMENT), data=phrases.NP
+    )
     rows |= dict.fromkeys(["target", "undo-target"], text)
     making = factories.stage(
-        stage.project, key="generate", position=0, protocol="passage_queries", crowd=False, rule={}
+        river_stage.project, key="generate", position=0, protocol="passage_queries", crowd=False, rule={}
     )
     for number in range(2):
-        factories.item(making, document=factories.document(stage.project), data=article(number), figures={})
+        factories.item(making, document=factories.document(river_stage.project), data=article(number), figures={})
     annotated = factories.item(
-        making, document=factories.document(stage.project, data=articles.DOCUMENT), data=articles.ITEM, figures={}
+        making, document=factories.document(river_stage.project, data=articles.DOCUMENT), data=articles.ITEM, figures={}
     )
     rows |= dict.fromkeys(["article", "drop-query", "undo-article"], annotated)
     rows |= dict.fromkeys(
@@ -117,7 +119,7 @@ def world(stage: Stage) -> dict[str, Any]:
             stage=making, blob=Blob.store(b"{}"), effect={"items": 0, "before": {}, "after": {}, "left_out": {}}
         ),
     )
-    testing = factories.stage(stage.project, key="test", screening_share=0.5, grants="passed")
+    testing = factories.stage(river_stage.project, key="test", screening_share=0.5, grants="passed")
     return {
         "stages": {
             "screening": testing.key,
@@ -127,12 +129,12 @@ def world(stage: Stage) -> dict[str, Any]:
         "queries": {
             **dict.fromkeys(["worker-confusion", "worker-texts"], {"worker_id": named}),
         },
-        "slug": stage.project.slug,
-        "key": stage.key,
+        "slug": river_stage.project.slug,
+        "key": river_stage.key,
         "number": release.number,
         "name": "train.json",
         "rows": rows,
-        "test": factories.qualification_test(stage.project).key,
+        "test": factories.qualification_test(river_stage.project).key,
         "computation": "filter",
     }
 
@@ -200,7 +202,7 @@ def test_a_superuser_owns_only_what_is_theirs(world: dict[str, Any]) -> None:
     assert signed_in(boss).get("/api/projects/river/").status_code == 404
 
 
-def test_a_session_needs_the_csrf_token_for_a_verb(stage: Stage, alice: Any) -> None:
+def test_a_session_needs_the_csrf_token_for_a_verb(river_stage: Stage, alice: Any) -> None:
     client = APIClient(enforce_csrf_checks=True)
     client.force_login(alice)
     assert client.get("/api/projects/river/").status_code == 200

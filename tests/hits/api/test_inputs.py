@@ -53,7 +53,7 @@ def test_nobody_crashes_signing_in(client: Any, body: str) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "parse_error"), answer.content
 
 
-def test_no_address_of_the_api_crashes(api: APIClient, stage: Stage, monkeypatch: Any) -> None:
+def test_no_address_of_the_api_crashes(api: APIClient, river_stage: Stage, monkeypatch: Any) -> None:
     """One body to every address, for all are read by one parser; each of them to the list of projects."""
     monkeypatch.setattr("hits.api.base.HeavyThrottle.rate", "10000/min")
     api.raise_request_exception = False

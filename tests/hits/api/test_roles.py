@@ -13,8 +13,8 @@ from hits.core import roles
 from hits.core.roles import OWNER, RANKS, READER, TABLE, may, route_verb
 from hits.models import Project
 from tests.hits import factories
-from tests.hits.api.conftest import signed_in
 from tests.hits.api.test_guard import OWNED, _everything, address, world
+from tests.hits.api_calls import signed_in
 
 __all__ = ["world"]
 

@@ -10,12 +10,11 @@ import pytest
 import yaml
 from django.core.management import call_command
 from jsonschema import Draft202012Validator
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser
 from rest_framework.test import APIClient
 
 from hits.api.docs import TAGS
 from hits.api.urls import urlpatterns
-from tests.browser import launch_options
 
 
 @pytest.fixture
@@ -110,19 +109,17 @@ def _fields(schema: dict[str, Any], said: dict[str, Any]) -> set[str]:
     return set(schema["components"]["schemas"][name]["properties"])
 
 
-def test_the_page_shows_in_a_browser_and_breaks_no_policy(live_server: Any) -> None:
+def test_the_page_shows_in_a_browser_and_breaks_no_policy(live_server: Any, browser: Browser) -> None:
     said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())
-        page = browser.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        answer = page.goto(f"{live_server.url}/api/docs/")
-        assert answer is not None
-        policy = answer.headers["content-security-policy"]
-        # Of many operations only those in sight are in the page.
-        page.locator(".opblock").first.get_by_role("button").first.click()
-        page.get_by_role("button", name="Try it out").wait_for()
-        browser.close()
+    page = browser.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    answer = page.goto(f"{live_server.url}/api/docs/")
+    assert answer is not None
+    policy = answer.headers["content-security-policy"]
+    # Of many operations only those in sight are in the page.
+    page.locator(".opblock").first.get_by_role("button").first.click()
+    page.get_by_role("button", name="Try it out").wait_for()
+    page.close()
     assert said == []
     assert "default-src 'self'" in policy and "unsafe" not in policy

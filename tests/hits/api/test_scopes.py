@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.urls import URLPattern
 
-from tests.hits.api.conftest import signed_in
 from tests.hits.api.test_guard import GUARDED, asked, world
+from tests.hits.api_calls import signed_in
 
 # Every verb that changes something without spending money. What is not here has to stand in its view's `pays`.
 WITHOUT_MONEY = {
@@ -123,11 +123,11 @@ def test_a_token_of_too_small_a_scope_is_told_which_it_takes(scope: str, world: 
 
 
 @pytest.mark.parametrize("scope", ["read", "write", "pay"])
-def test_every_token_reads(scope: str, stage: Any, alice: Any) -> None:
+def test_every_token_reads(scope: str, river_stage: Any, alice: Any) -> None:
     assert signed_in(alice, scope).get("/api/projects/river/").status_code == 200
 
 
-def test_a_token_that_writes_pauses_and_one_that_pays_sets_the_budget(stage: Any, alice: Any) -> None:
+def test_a_token_that_writes_pauses_and_one_that_pays_sets_the_budget(river_stage: Any, alice: Any) -> None:
     assert signed_in(alice, "write").post("/api/projects/river/stages/validate/pause/").status_code == 200
     answer = signed_in(alice, "pay").put("/api/projects/river/budget/", {"budget": "120.00"}, format="json")
     assert answer.status_code == 200

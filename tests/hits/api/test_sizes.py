@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 
 from hits.models import Stage
 from tests.hits import long_texts
-from tests.hits.api.conftest import STAGE
 from tests.hits.api.test_guard import GUARDED, address, world
+from tests.hits.api_calls import STAGE
 
 __all__ = ["world"]
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,9 @@ DOWNLOADS = {
 
 
 def test_no_answer_of_the_api_is_larger_than_it_may_be(
-    world: dict[str, Any], stage: Stage, api: APIClient, alice: Any, market: Any
+    world: dict[str, Any], river_stage: Stage, api: APIClient, alice: Any, market: Any
 ) -> None:
-    long_texts.fill(stage, world["rows"]["item"], alice)
+    long_texts.fill(river_stage, world["rows"]["item"], alice)
     sizes, strange = {}, {}
     for route in (route for route, method in GUARDED if method == "get" and route.name not in DOWNLOADS):
         reply = api.get(address(route, world))
@@ -44,5 +44,5 @@ def test_no_answer_of_the_api_is_larger_than_it_may_be(
         assert all(len(row["answer"]["text"]) in (len("Linden"), 250_000) for row in page["results"])
         following = page["next"]
     # Whole, page after page, though none has as many as were asked for.
-    assert found == list(stage.assignments.order_by("pk").values_list("pk", flat=True)[: len(found)])
+    assert found == list(river_stage.assignments.order_by("pk").values_list("pk", flat=True)[: len(found)])
     assert 3 <= len(found) < 30

@@ -9,9 +9,9 @@ from rest_framework.test import APIClient
 
 from hits.models import Stage
 from tests.hits import models_that_answer
-from tests.hits.api.conftest import HOME, STAGE
 from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import MODEL_ROUTES, Pairs, asked, routes, said, world
+from tests.hits.api_calls import HOME, STAGE
 
 __all__ = ["world"]
 FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "keep-system", "media", "uploads",
@@ -39,22 +39,24 @@ def test_no_reading_passes_over_a_filter_that_it_does_not_know(world: dict[str, 
     assert passed_over(api, READS, world) == {}
 
 
-def test_the_api_for_models_passes_over_nothing_either(world: dict[str, Any], stage: Stage) -> None:
-    models_that_answer.model(stage.project, "another", token="model_of_this_test")
+def test_the_api_for_models_passes_over_nothing_either(world: dict[str, Any], river_stage: Stage) -> None:
+    models_that_answer.model(river_stage.project, "another", token="model_of_this_test")
     client = APIClient(headers={"Authorization": "Model model_of_this_test"})
     assert passed_over(client, MODEL_ROUTES, world) == {}
 
 
-def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(api: APIClient, stage: Stage) -> None:
+def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(
+    api: APIClient, river_stage: Stage
+) -> None:
     error = refused(api.patch(STAGE, {"rewards": "0.09", "autoblock": False, "auto_publish": False}, format="json"),
                     400, "invalid")  # fmt: skip
     assert set(error["details"]) == {"rewards", "autoblock"}
     assert error["details"]["rewards"][0].startswith("Unknown field. There are: title, answers, most_answers, enough,")
-    stage.refresh_from_db()
-    assert stage.auto_publish
+    river_stage.refresh_from_db()
+    assert river_stage.auto_publish
 
 
-def test_a_field_within_a_list_is_named_with_its_place(api: APIClient, stage: Stage) -> None:
+def test_a_field_within_a_list_is_named_with_its_place(api: APIClient, river_stage: Stage) -> None:
     known = {"assignment_id": "A1", "amount": "1.00", "reason": "Clear."}
     body = {"bonuses": [known, {**known, "worker": "W1"}]}
     assert set(refused(api.post(HOME + "bonuses/quote/", body, format="json"), 400, "invalid")["details"]) == {
@@ -62,7 +64,7 @@ def test_a_field_within_a_list_is_named_with_its_place(api: APIClient, stage: St
     }
 
 
-def test_a_form_names_them_too(api: APIClient, stage: Stage) -> None:
+def test_a_form_names_them_too(api: APIClient, river_stage: Stage) -> None:
     file = SimpleUploadedFile("river.jsonl", b"{}")
     error = refused(api.post(HOME + "uploads/", {"file": file, "orign": "crawled"}, format="multipart"), 400, "invalid")
     assert set(error["details"]) == {"orign"}
@@ -70,10 +72,10 @@ def test_a_form_names_them_too(api: APIClient, stage: Stage) -> None:
         body = {"file": SimpleUploadedFile("river.csv", b"AssignmentId\n"), "maping": "{}"}
         error = refused(api.post(STAGE + route, body, format="multipart"), 400, "invalid")
         assert set(error["details"]) == {"maping"}
-    assert not stage.project.uploads.exists()
+    assert not river_stage.project.uploads.exists()
 
 
-def test_a_refusal_stays_small_however_many_and_long_the_names_are(api: APIClient, stage: Stage) -> None:
+def test_a_refusal_stays_small_however_many_and_long_the_names_are(api: APIClient, river_stage: Stage) -> None:
     body = {f"{number:04}" + "x" * 900: 1 for number in range(1000)}
     details = refused(api.patch(STAGE, body, format="json"), 400, "invalid")["details"]
     assert len(details) == 100 and {len(name) for name in details} == {100}

@@ -13,10 +13,7 @@ from hits import tasks
 from hits.models import Account, Hit, Project, Stage
 from hits.publishing.rules.marketplace_account import gateway
 from tests.hits.commands.conftest import Run
-from tests.hits.flow.conftest import answer, bring, lead, project, publish, stage
 from tests.hits.market import Marketplace
-
-__all__ = ["answer", "bring", "lead", "project", "publish", "stage"]
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from hits.management.commands import demo
 from hits.models import Hit, Project, StageSummary, Upload
 from tests.hits import factories as make
-from tests.hits.flow.conftest import example, lines
-from tests.hits.flow.test_evaluating import of_labels
+from tests.hits.record_project import example, lines
+from tests.hits.releases.test_evaluating import of_labels
 
 pytestmark = pytest.mark.django_db
 

@@ -28,7 +28,7 @@ from hits.core.roles import RANKS
 from hits.core.verbs import REGISTRY, Verb, placeholders
 from hits.models import Action, Project
 from tests.hits import factories as make
-from tests.hits.api.conftest import signed_in
+from tests.hits.api_calls import signed_in
 from tests.hits.core.examples import ROWS, VALUES
 from tests.hits.doing import do
 

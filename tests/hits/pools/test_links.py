@@ -25,7 +25,7 @@ from hits.publishing.rules import marketplace_account
 from ops.surroundings import ROOT
 from tests.hits.doing import do
 from tests.hits.market import Marketplace
-from tests.hits.pools.conftest import make_link
+from tests.hits.pools.links import make_link
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FORM = {"password": "long-enough-7", "email": "", "country": "CA"}

@@ -24,7 +24,7 @@ from hits.workers.verbs import granting, personal_data
 from tests.hits import factories as make
 from tests.hits.doing import do
 from tests.hits.market import VerbRefusedError
-from tests.hits.pools.conftest import make_link
+from tests.hits.pools.links import make_link
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = Grant.State

@@ -9,8 +9,8 @@ from hypothesis import strategies as some
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.clickable_entity.protocol import MAX_REMARK, protocol
 from hits.text.language.passages import mention_groups
+from tests.hits.answers import story
 from tests.hits.formats.shared_data import shared_file
-from tests.hits.serving import story
 
 SETTINGS = protocol.settings({})
 

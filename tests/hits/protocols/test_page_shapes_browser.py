@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 from common.html_pages import Surroundings, fit_into_frame
 from hits.protocols.html_page.controls import unit_of
@@ -19,7 +19,6 @@ from hits.protocols.html_page.correcting import corrected
 from hits.protocols.html_page.protocol import protocol
 from ops.surroundings import ROOT
 from ops.waiting import PAGE_MILLISECONDS
-from tests.browser import launch_options
 
 HERE = "http://task.localhost"
 SUBMIT = f"{HERE}/mturk/externalSubmit"
@@ -167,14 +166,13 @@ SHAPES = [
 
 
 @pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())
-        found = browser.new_page()
-        found.set_default_timeout(PAGE_MILLISECONDS)
-        found.clock.install()
-        yield found
-        browser.close()
+def tab(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    context.set_default_timeout(PAGE_MILLISECONDS)
+    found = context.new_page()
+    found.clock.install()
+    yield found
+    context.close()
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

@@ -10,7 +10,6 @@ from playwright.sync_api import Browser
 from hits import protocols
 from hits.protocols.optional import cards_of
 from ops import pictures
-from tests.hits.views.test_browser import browser as browser
 
 
 @pytest.mark.parametrize("name", ["form", "html_page"])

@@ -11,7 +11,7 @@ from hits.protocols.choosing import shuffled
 from hits.stats.vote_rules.known_rules import KNOWN, KnownRule
 from hits.stats.vote_rules.rule_text import parse, units_of
 from hits.stats.vote_rules.votes import Outcome, Vote, decide
-from tests.hits.serving import question_set
+from tests.hits.answers import question_set
 
 GOOD_ENDS = {"staged_choice": "valid", "multiple_choice": "right"}
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError, StepwiseProtocol
 from hits.protocols.staged_choice.protocol import protocol
-from tests.hits.serving.question_set import DOCUMENT, SET, fields, order
+from tests.hits.answers.question_set import DOCUMENT, SET, fields, order
 
 SETTINGS = protocol.settings({})
 WORKER = "AREADER01"

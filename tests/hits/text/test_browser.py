@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from hits.text.language.words import FUNCTION_WORDS, content_words, words
 from hits.text.questions.overlap import Limits, advice
 from hits.text.written import kept_lines
-from tests.browser import launch_options
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = [
@@ -82,11 +81,10 @@ limits = some.builds(
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options())
-        yield browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    yield context.new_page()
+    context.close()
 
 
 def load(page: Page) -> None:

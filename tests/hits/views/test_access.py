@@ -15,7 +15,7 @@ from django.urls import reverse
 from hits import urls
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
-from tests.hits.views.conftest import FREE, PAGES, VERBS, World
+from tests.hits.world import FREE, PAGES, VERBS, World
 
 pytestmark = pytest.mark.django_db
 
@@ -68,8 +68,8 @@ def test_a_team_member_sees_every_page_and_to_open_it_writes_nothing(
     assert wrong == []
 
 
-def test_a_verb_does_not_answer_to_get(world: World, client: Client) -> None:
-    assert list(statuses({name: client.get(world.url(name)) for name in VERBS})) == [405]
+def test_a_verb_does_not_answer_to_get(world: World, lead_client: Client) -> None:
+    assert list(statuses({name: lead_client.get(world.url(name)) for name in VERBS})) == [405]
 
 
 def test_a_form_without_its_token_is_refused(world: World, alice: Any) -> None:
@@ -80,16 +80,16 @@ def test_a_form_without_its_token_is_refused(world: World, alice: Any) -> None:
     assert b"Nothing was changed" in reply.content
 
 
-def test_the_address_of_another_projects_rows_is_not_found(world: World, client: Client, alice: Any) -> None:
+def test_the_address_of_another_projects_rows_is_not_found(world: World, lead_client: Client, alice: Any) -> None:
     other = make.project(owner=alice)
     row = world.upload
     for name, last in (("upload", row.pk), ("undo-block", world.block.pk), ("worker", world.worker.worker_id)):
-        assert client.get(reverse(name, args=[other.slug, last])).status_code == 404
-    assert client.get(reverse("release", args=[other.slug, world.release.number])).status_code == 404
+        assert lead_client.get(reverse(name, args=[other.slug, last])).status_code == 404
+    assert lead_client.get(reverse("release", args=[other.slug, world.release.number])).status_code == 404
 
 
-def test_pages_forbid_inline_scripts_and_styles_and_hold_none(world: World, client: Client) -> None:
-    reply = client.get(world.url("stage"))
+def test_pages_forbid_inline_scripts_and_styles_and_hold_none(world: World, lead_client: Client) -> None:
+    reply = lead_client.get(world.url("stage"))
     assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
     text = reply.content.decode()
     assert "<style" not in text
@@ -97,15 +97,15 @@ def test_pages_forbid_inline_scripts_and_styles_and_hold_none(world: World, clie
     assert "onclick" not in text
 
 
-def test_health_answers_without_signing_in_and_without_the_database(client: Client) -> None:
+def test_health_answers_without_signing_in_and_without_the_database(lead_client: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
-        reply = client.get("/health/", HTTP_HOST="10.0.0.1")
+        reply = lead_client.get("/health/", HTTP_HOST="10.0.0.1")
     assert (reply.json(), list(reply.cookies)) == ({"status": "ok"}, [])
     assert len(queries) == 0
-    assert client.post("/health/").status_code == 405
+    assert lead_client.post("/health/").status_code == 405
 
 
-def test_an_unknown_address_gives_our_own_page(client: Client) -> None:
-    reply = client.get("/no/such/page/")
+def test_an_unknown_address_gives_our_own_page(lead_client: Client) -> None:
+    reply = lead_client.get("/no/such/page/")
     assert reply.status_code == 404
     assert b"There is nothing at this address" in reply.content

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from lxml import html
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from hits.judging.verbs import deciding
 from hits.models import Batch, Stage, StageSummary
 from hits.projects.verbs.projects import create_project
-from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import faults_in_both_looks, field_contrasts, violations
-from tests.browser import launch_options
 from tests.hits import factories as make
 from tests.hits.formats.test_rows import workbook
+from tests.hits.lead_pages import Opener
 from tests.hits.market import Marketplace
 from tests.hits.small_recipe import answered
-from tests.hits.views.conftest import FREE, PAGES, World, build_world
+from tests.hits.world import FREE, PAGES, World, build_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,29 +38,6 @@ NO_PAGE = {
     "simulated-crowd-progress", "recipe-sample", "marketplace-balance",
 }  # fmt: skip
 
-# The selects that show less than all of the option that is chosen: each as wide as it would like to be, and as it is.
-_CUT = """() => [...document.querySelectorAll("main select")].filter(select => select.offsetWidth).map(select => {
-  const copy = select.cloneNode(true);
-  [...copy.options].filter(option => option.value !== select.value).forEach(option => option.remove());
-  Object.assign(copy.style, {width: "max-content", maxWidth: "none", position: "absolute"});
-  select.parentNode.append(copy);
-  const wanted = copy.offsetWidth;
-  copy.remove();
-  return [select.id, wanted, select.offsetWidth];
-}).filter(([name, wanted, width]) => wanted > width)"""
-
-
-def cut_selects(page: Page) -> list[list[Any]]:
-    return page.evaluate(_CUT)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(**launch_options())
-        yield started
-        started.close()
-
 
 @pytest.fixture
 def world(alice: Any, bob: Any) -> World:
@@ -77,35 +51,6 @@ def world(alice: Any, bob: Any) -> World:
     )  # fmt: skip
     make.batch(found.stage, total=6_160, done=412, state=Batch.State.PAUSED)
     return found
-
-
-Opener = Callable[..., Page]
-
-
-@pytest.fixture
-def opened(browser: Browser, live_server: Any, alice: Any) -> Iterator[Opener]:
-    """Opens an address in Alice's browser; complaints of the page itself fail the test."""
-    signed_in = Client()
-    signed_in.force_login(alice)
-    cookie = {"name": "annotate_session", "value": signed_in.cookies["annotate_session"].value, "url": live_server.url}
-    contexts = []
-    complaints: list[str] = []
-
-    def open_page(address: str, width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, **options)
-        contexts.append(context)
-        context.set_default_timeout(PAGE_MILLISECONDS)
-        context.add_cookies([cookie])  # type: ignore[list-item]
-        page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(live_server.url + address)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 # Of each table of a page at a phone's width: whether it scrolls without a sign or, of cards, lies beside the screen;

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
-from tests.hits.views.conftest import PAGES, World, build_world
+from tests.hits.world import PAGES, World, build_world
 
 pytestmark = pytest.mark.django_db
 BIG_TABLES = re.compile(r"COUNT\(.*FROM \"hits_(item|hit|assignment|label|verdict|ledgerentry)\"", re.S)
@@ -47,14 +47,14 @@ COUNTING = {
 PAGES_WITHOUT_FILES = sorted({*PAGES} - FILES)
 
 
-def test_the_number_of_queries_does_not_grow(world: World, client: Client, market: Marketplace) -> None:
+def test_the_number_of_queries_does_not_grow(world: World, lead_client: Client, market: Marketplace) -> None:
     """One growth for all pages, for growing is what takes time."""
     _grow(world, 100)
     for name in PAGES_WITHOUT_FILES:
-        client.get(world.url(name))
-    before = {name: _queries(client, world.url(name)) for name in PAGES_WITHOUT_FILES}
+        lead_client.get(world.url(name))
+    before = {name: _queries(lead_client, world.url(name)) for name in PAGES_WITHOUT_FILES}
     _grow(world, 2000)
-    after = {name: _queries(client, world.url(name)) for name in PAGES_WITHOUT_FILES}
+    after = {name: _queries(lead_client, world.url(name)) for name in PAGES_WITHOUT_FILES}
     assert {name: len(queries) for name, queries in after.items()} == {
         name: len(queries) for name, queries in before.items()
     }
@@ -64,16 +64,16 @@ def test_the_number_of_queries_does_not_grow(world: World, client: Client, marke
     assert [query for query in counted if not query.endswith('"hits_item"."stale")')] == []
 
 
-def test_the_project_list_takes_the_same_queries_for_one_project_and_for_ten(client: Client, alice: Any) -> None:
+def test_the_project_list_takes_the_same_queries_for_one_project_and_for_ten(lead_client: Client, alice: Any) -> None:
     build_world([alice])
-    client.get(reverse("projects"))
-    before = _queries(client, reverse("projects"))
+    lead_client.get(reverse("projects"))
+    before = _queries(lead_client, reverse("projects"))
     for _ in range(9):
         make.stage(make.project(owner=alice))
-    assert len(_queries(client, reverse("projects"))) == len(before)
+    assert len(_queries(lead_client, reverse("projects"))) == len(before)
 
 
-def test_no_page_of_a_list_holds_more_than_fifty_rows(world: World, client: Client) -> None:
+def test_no_page_of_a_list_holds_more_than_fifty_rows(world: World, lead_client: Client) -> None:
     _grow(world, 120)
     for name in ("items", "hits", "answers"):
-        assert len(client.get(world.url(name)).context["page"].rows) == 50
+        assert len(lead_client.get(world.url(name)).context["page"].rows) == 50

@@ -51,10 +51,10 @@ def test_the_image_has_the_documents() -> None:
     assert left_out == {"docs/images"}
 
 
-def test_a_page_of_help_shows_the_document_and_an_unknown_one_is_not_there(client: Client) -> None:
-    page = client.get(reverse("help-page", args=["review"])).content.decode()
+def test_a_page_of_help_shows_the_document_and_an_unknown_one_is_not_there(lead_client: Client) -> None:
+    page = lead_client.get(reverse("help-page", args=["review"])).content.decode()
     assert '<h1 id="review-answers">Review answers</h1>' in page and "<td>approves and pays" in page
-    assert client.get(reverse("help-page", args=["operating"])).status_code == 404
+    assert lead_client.get(reverse("help-page", args=["operating"])).status_code == 404
 
 
 def test_pages_lead_to_help_that_is_there() -> None:
@@ -66,6 +66,6 @@ def test_pages_lead_to_help_that_is_there() -> None:
     assert len(named) > 15 and named <= set(NAMES)
 
 
-def test_the_header_and_the_page_of_what_it_is_about_link_to_it(client: Client, world: Any) -> None:
-    page = client.get(world.url("review")).content.decode()
+def test_the_header_and_the_page_of_what_it_is_about_link_to_it(lead_client: Client, world: Any) -> None:
+    page = lead_client.get(world.url("review")).content.decode()
     assert f'href="{reverse("help")}"' in page and f'href="{reverse("help-page", args=["review"])}"' in page

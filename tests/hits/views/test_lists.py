@@ -79,8 +79,8 @@ def _file(client: Client, name: str, stage: Stage, **query: str) -> list[dict[st
     return list(csv.DictReader(io.StringIO(b"".join(reply.streaming_content).decode())))  # type: ignore[attr-defined]
 
 
-def test_a_row_begins_with_what_workers_read_and_has_the_votes_in_words(client: Client, stage: Stage) -> None:
-    reply = client.get(_url("items", stage))
+def test_a_row_begins_with_what_workers_read_and_has_the_votes_in_words(lead_client: Client, stage: Stage) -> None:
+    reply = lead_client.get(_url("items", stage))
     first, second, third = reply.context["rows"]
     assert first.text == TEXTS[0] and second.text == "Ein schöner Abend am Fluss."
     assert first.votes.shown == (("Sad", 2), ("Glad", 1), ("Calm", 1)) and first.votes.others == 0
@@ -89,31 +89,31 @@ def test_a_row_begins_with_what_workers_read_and_has_the_votes_in_words(client: 
     assert "The soup was cold" in page and "Sad: <span" in page and "83 %" in page
 
 
-def test_bullets_of_a_passage_stand_in_its_line(client: Client, alice: Any) -> None:
+def test_bullets_of_a_passage_stand_in_its_line(lead_client: Client, alice: Any) -> None:
     item = make.item(make.stage(make.project(owner=alice), key="cloze"))
-    (row,) = client.get(_url("items", item.stage)).context["rows"]
+    (row,) = lead_client.get(_url("items", item.stage)).context["rows"]
     assert row.text.endswith("had promised it twice. • Linden has a ferry again")
     assert row.asked == "People in ____ can cross the river by boat once more."
 
 
-def test_more_than_three_values_are_told_as_others(client: Client, stage: Stage) -> None:
+def test_more_than_three_values_are_told_as_others(lead_client: Client, stage: Stage) -> None:
     item = stage.items.get(key="review-0")
     _answer(item, "angry", "A9")
-    (row, *_) = client.get(_url("items", stage)).context["rows"]
+    (row, *_) = lead_client.get(_url("items", stage)).context["rows"]
     assert (row.votes.others, row.votes.of) == (1, 5)
-    assert "1 other\n" in client.get(_url("items", stage)).content.decode()
+    assert "1 other\n" in lead_client.get(_url("items", stage)).content.decode()
 
 
-def test_the_question_that_divides_the_workers_is_the_one_that_is_shown(client: Client, stage: Stage) -> None:
+def test_the_question_that_divides_the_workers_is_the_one_that_is_shown(lead_client: Client, stage: Stage) -> None:
     item = stage.items.get(key="review-1")
     for answer in Assignment.objects.filter(hit__item=item):
         said = [answer.worker.worker_id]
         make.label(answer, unit="about", value=said, correct=None)
-    row = client.get(_url("items", stage)).context["rows"][1]
+    row = lead_client.get(_url("items", stage)).context["rows"][1]
     assert (row.votes.question, row.votes.further, row.votes.of) == ("About what?", 1, 3)
 
 
-def test_units_that_tell_of_one_question_are_not_told_as_further_ones(client: Client, alice: Any) -> None:
+def test_units_that_tell_of_one_question_are_not_told_as_further_ones(lead_client: Client, alice: Any) -> None:
     folder = protocols.HOME / "protocols" / "spans"
     sample = json.loads((folder / "sample.json").read_text(encoding="utf-8"))
     stage = make.stage(make.project(owner=alice), protocol="spans", settings={})
@@ -123,30 +123,30 @@ def test_units_that_tell_of_one_question_are_not_told_as_further_ones(client: Cl
     protocol, answer = protocols.get("spans", [protocols.HOME]), make.assignment(hit)
     for label in protocol.check(sample["document"], sample["item"], protocol.settings({}), sample["fields"]).labels:
         make.label(answer, unit=label.unit, value=label.value, correct=label.correct)
-    (row,) = client.get(_url("items", stage)).context["rows"]
+    (row,) = lead_client.get(_url("items", stage)).context["rows"]
     assert answer.labels.count() > 1 and (row.votes.question, row.votes.further) == ("", 0)
     assert row.votes.shown == (("Ilse Brandt (Person); Linden (Place); Water Board (Organisation)", 1),)
 
 
 def test_items_are_ordered_by_disagreement_and_those_without_are_left_out_and_told(
-    client: Client, stage: Stage
+    lead_client: Client, stage: Stage
 ) -> None:
-    assert _keys(client, stage, sort="-disagreement") == ["review-0", "review-1"]
-    assert _keys(client, stage, sort="disagreement") == ["review-1", "review-0"]
-    page = client.get(_url("items", stage, sort="disagreement")).content.decode()
+    assert _keys(lead_client, stage, sort="-disagreement") == ["review-0", "review-1"]
+    assert _keys(lead_client, stage, sort="disagreement") == ["review-1", "review-0"]
+    page = lead_client.get(_url("items", stage, sort="disagreement")).content.decode()
     assert "Items without two answers to the same question are not in this order." in page
-    assert _keys(client, stage, sort="nonsense") == ["review-0", "review-1", "review-2"]
+    assert _keys(lead_client, stage, sort="nonsense") == ["review-0", "review-1", "review-2"]
 
 
-def test_items_are_ordered_by_the_confidence_of_the_newest_computation(client: Client, stage: Stage) -> None:
-    assert _keys(client, stage, sort="confidence") == []
+def test_items_are_ordered_by_the_confidence_of_the_newest_computation(lead_client: Client, stage: Stage) -> None:
+    assert _keys(lead_client, stage, sort="confidence") == []
     for sure in (0.9, 0.2):
         run = make.computation_run(stage.project, key="moods-agreement")
         for number, item in enumerate(stage.items.order_by("id")[:2]):
             ComputationResult.objects.create(run=run, item=item, data={}, confidence=abs(sure - number / 2))
-    assert _keys(client, stage, sort="confidence") == ["review-0", "review-1"]
-    assert _keys(client, stage, sort="-confidence", state="kept") == ["review-0"]
-    assert "20 %" in client.get(_url("items", stage)).content.decode()
+    assert _keys(lead_client, stage, sort="confidence") == ["review-0", "review-1"]
+    assert _keys(lead_client, stage, sort="-confidence", state="kept") == ["review-0"]
+    assert "20 %" in lead_client.get(_url("items", stage)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -157,30 +157,32 @@ def test_items_are_ordered_by_the_confidence_of_the_newest_computation(client: C
         ("review-2", ["review-2"]), ("row-1", ["review-1"]), ("100%", []),
     ],
 )  # fmt: skip
-def test_a_search_looks_in_texts_columns_and_ids(client: Client, stage: Stage, words: str, found: list[str]) -> None:
-    assert _keys(client, stage, find=words) == found
-    assert [row["item"] for row in _file(client, "items-csv", stage, find=words)] == found
+def test_a_search_looks_in_texts_columns_and_ids(
+    lead_client: Client, stage: Stage, words: str, found: list[str]
+) -> None:
+    assert _keys(lead_client, stage, find=words) == found
+    assert [row["item"] for row in _file(lead_client, "items-csv", stage, find=words)] == found
 
 
 def test_a_search_says_how_many_items_it_looked_through_and_goes_on(
-    client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    lead_client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keyset, "WINDOW", 2)
-    reply = client.get(_url("items", stage, find="sum("))
+    reply = lead_client.get(_url("items", stage, find="sum("))
     assert reply.context["rows"] == []
     page = " ".join(reply.content.decode().split())
     assert "2 items were looked through for this page; the stage has" in page and "None of them fits" in page
-    assert _keys(client, stage, find="sum(", after=reply.context["page"].after) == ["review-2"]
-    assert [row["item"] for row in _file(client, "items-csv", stage, find="sum(")] == ["review-2"]
+    assert _keys(lead_client, stage, find="sum(", after=reply.context["page"].after) == ["review-2"]
+    assert [row["item"] for row in _file(lead_client, "items-csv", stage, find="sum(")] == ["review-2"]
 
 
-def test_the_file_of_items_is_what_the_page_chooses_and_holds_no_formula(client: Client, stage: Stage) -> None:
-    everything = _file(client, "items-csv", stage)
+def test_the_file_of_items_is_what_the_page_chooses_and_holds_no_formula(lead_client: Client, stage: Stage) -> None:
+    everything = _file(lead_client, "items-csv", stage)
     assert [row["text"] for row in everything] == [TEXTS[0], "Ein schöner Abend am Fluss.", f"'{TEXTS[2]}"]
     assert (everything[0]["votes"], everything[0]["answers"]) == ("Sad: 2; Glad: 1; Calm: 1", "4")
-    kept = _file(client, "items-csv", stage, state="kept", sort="-disagreement")
+    kept = _file(lead_client, "items-csv", stage, state="kept", sort="-disagreement")
     assert [row["item"] for row in kept] == ["review-0"]
-    assert "Download\n    these items as CSV" in client.get(_url("items", stage, state="kept")).content.decode()
+    assert "Download\n    these items as CSV" in lead_client.get(_url("items", stage, state="kept")).content.decode()
 
 
 def _workers(client: Client, stage: Stage, **query: str) -> list[tuple[str, str]]:
@@ -188,32 +190,39 @@ def _workers(client: Client, stage: Stage, **query: str) -> list[tuple[str, str]
     return [(row.about.key[-1], row.worker.worker_id) for row in rows]
 
 
-def test_answers_are_chosen_by_worker_by_being_right_and_by_what_was_answered(client: Client, stage: Stage) -> None:
-    assert _workers(client, stage, worker="A2") == [("1", "A2"), ("0", "A2")]
-    assert _workers(client, stage, worker="A2", compared="wrong") == [("0", "A2")]
-    assert _workers(client, stage, compared="right", sort="id") == [("0", "A0"), ("1", "A0"), ("1", "A1"), ("1", "A2")]
-    assert _workers(client, stage, find="ANGRY") == [("2", "A0")]
-    chosen = _file(client, "answers-csv", stage, worker="A2", compared="wrong")
+def test_answers_are_chosen_by_worker_by_being_right_and_by_what_was_answered(
+    lead_client: Client, stage: Stage
+) -> None:
+    assert _workers(lead_client, stage, worker="A2") == [("1", "A2"), ("0", "A2")]
+    assert _workers(lead_client, stage, worker="A2", compared="wrong") == [("0", "A2")]
+    assert _workers(lead_client, stage, compared="right", sort="id") == [
+        ("0", "A0"),
+        ("1", "A0"),
+        ("1", "A1"),
+        ("1", "A2"),
+    ]
+    assert _workers(lead_client, stage, find="ANGRY") == [("2", "A0")]
+    chosen = _file(lead_client, "answers-csv", stage, worker="A2", compared="wrong")
     assert [(row["item"], row["worker_id"]) for row in chosen] == [("review-0", "A2")]
-    assert [row["item"] for row in _file(client, "answers-csv", stage, find="angry")] == ["review-2"]
+    assert [row["item"] for row in _file(lead_client, "answers-csv", stage, find="angry")] == ["review-2"]
 
 
-def test_answers_are_ordered_by_how_long_they_took(client: Client, stage: Stage) -> None:
-    assert _workers(client, stage, sort="-seconds")[0] == ("2", "A0")
-    assert _workers(client, stage, sort="seconds")[-1] == ("2", "A0")
+def test_answers_are_ordered_by_how_long_they_took(lead_client: Client, stage: Stage) -> None:
+    assert _workers(lead_client, stage, sort="-seconds")[0] == ("2", "A0")
+    assert _workers(lead_client, stage, sort="seconds")[-1] == ("2", "A0")
 
 
-def test_an_answer_stands_beside_the_text_that_it_is_about(client: Client, stage: Stage) -> None:
-    page = client.get(_url("answers", stage, worker="A3")).content.decode()
+def test_an_answer_stands_beside_the_text_that_it_is_about(lead_client: Client, stage: Stage) -> None:
+    page = lead_client.get(_url("answers", stage, worker="A3")).content.decode()
     assert TEXTS[0] in page and "review-0" in page
 
 
-def test_the_page_of_a_worker_has_texts_money_and_a_link_to_all_answers(client: Client, stage: Stage) -> None:
+def test_the_page_of_a_worker_has_texts_money_and_a_link_to_all_answers(lead_client: Client, stage: Stage) -> None:
     answer = Assignment.objects.filter(worker__worker_id="A3").get()
     make.worker_stat(stage, answer.worker, answers=1, earned="0.04")
     make.bonus(answer, state="paid", amount=Decimal("0.75"))
     make.figures(stage, median_seconds=21.0)
-    page = client.get(reverse("worker", args=["reviews", "A3"])).content.decode()
+    page = lead_client.get(reverse("worker", args=["reviews", "A3"])).content.decode()
     assert TEXTS[0] in page and f"{_url('answers', stage)}worker=A3" in page
     assert "$0.75" in page and "of all: 21 s" in page
 
@@ -238,7 +247,7 @@ LISTS = (
 
 
 def test_each_filter_order_and_search_costs_the_same_with_few_and_with_many_rows(
-    client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    lead_client: Client, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keyset, "WINDOW", 500)
     _grow(stage, 60)
@@ -247,7 +256,7 @@ def test_each_filter_order_and_search_costs_the_same_with_few_and_with_many_rows
         costs.append([])
         for name, query in LISTS:
             with CaptureQueriesContext(connection) as queries:
-                client.get(_url(name, stage, **query))
+                lead_client.get(_url(name, stage, **query))
             costs[-1].append((name, query, len(queries)))
         _grow(stage, 2000)
     assert costs[0] == costs[1]
@@ -260,11 +269,11 @@ def test_others_see_neither_list(stage: Stage, charlie: Any) -> None:
     assert Project.objects.count() == 1
 
 
-def test_an_item_stands_between_its_neighbours_under_the_tabs_of_its_stage(client: Client, stage: Stage) -> None:
+def test_an_item_stands_between_its_neighbours_under_the_tabs_of_its_stage(lead_client: Client, stage: Stage) -> None:
     first, second, third = stage.items.order_by("pk")
 
     def page(item: Item) -> str:
-        return squeezed(client.get(reverse("item", args=["reviews", "moods", item.pk])))
+        return squeezed(lead_client.get(reverse("item", args=["reviews", "moods", item.pk])))
 
     def links(item: Item) -> list[str]:
         return re.findall(r'<a rel="(\w+)" href="[^"]*/items/(\d+)/">', page(item))
@@ -274,31 +283,31 @@ def test_an_item_stands_between_its_neighbours_under_the_tabs_of_its_stage(clien
     assert '<nav class="tabs scrolls" aria-label="Pages of this stage">' in page(second)
 
 
-def test_a_verdict_names_its_rule_in_words_and_leaves_out_what_is_zero(client: Client, stage: Stage) -> None:
+def test_a_verdict_names_its_rule_in_words_and_leaves_out_what_is_zero(lead_client: Client, stage: Stage) -> None:
     item = stage.items.order_by("pk")[0]
     assert item.verdicts.exists()
     item.verdicts.update(rule="matches_reference", detail={"right": 4, "wrong": 1, "void": 0})
-    page = squeezed(client.get(reverse("item", args=["reviews", "moods", item.pk])))
+    page = squeezed(lead_client.get(reverse("item", args=["reviews", "moods", item.pk])))
     assert "4 match gold" in page and "1 does not match gold" in page
     assert "not count" not in page.partition("4 match gold")[2].partition("</span>")[0]
 
 
-def test_a_blank_in_an_item_is_shown_as_workers_see_it(client: Client, alice: Any) -> None:
+def test_a_blank_in_an_item_is_shown_as_workers_see_it(lead_client: Client, alice: Any) -> None:
     item = make.item(make.stage(make.project(owner=alice), protocol="clickable_entity"))
     item.data = {"query": "It is @placeholder who sails.", "answers": []}
     item.save()
-    page = squeezed(client.get(reverse("item", args=[item.stage.project.slug, item.stage.key, item.pk])))
+    page = squeezed(lead_client.get(reverse("item", args=[item.stage.project.slug, item.stage.key, item.pk])))
     assert "It is ____ who sails." in page and "@placeholder" not in page
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_the_page_of_an_item_says_gold_by_the_text_of_the_choice(client: Client, alice: Any, own: bool) -> None:
+def test_the_page_of_an_item_says_gold_by_the_text_of_the_choice(lead_client: Client, alice: Any, own: bool) -> None:
     choices = [{"id": "c1", "text": "Timetable"}, {"id": "c2", "text": "Lost property"}]
     settings = protocols.get("multiple_choice").settings({"choices": choices})
     asked = make.stage(make.project(owner=alice), protocol="multiple_choice", settings=settings)
     brought = {"question": "What is it about?", "choices": choices} if own else {}
     item = make.item(asked, data={**brought, "gold": ["c2"]})
-    page = squeezed(client.get(reverse("item", args=[asked.project.slug, asked.key, item.pk])))
+    page = squeezed(lead_client.get(reverse("item", args=[asked.project.slug, asked.key, item.pk])))
     assert "<dt>Gold</dt><dd>Lost property</dd>" in page
     # As a word: tokens of forms hold it by chance.
     assert not re.search(r"\bc2\b", page)
@@ -306,23 +315,23 @@ def test_the_page_of_an_item_says_gold_by_the_text_of_the_choice(client: Client,
 
 
 def test_a_closed_hit_says_nothing_of_closing_and_one_that_was_extended_how_it_began(
-    client: Client, stage: Stage
+    lead_client: Client, stage: Stage
 ) -> None:
     stage.hits.all().delete()
     closes = timezone.now() + timedelta(days=7)
     make.hit(
         stage.items.first(), state=Hit.State.CLOSED, expires_at=closes, max_assignments=7, created_with=5, harvested=7
     )
-    page = squeezed(client.get(reverse("hits", args=["reviews", "moods"])))
+    page = squeezed(lead_client.get(reverse("hits", args=["reviews", "moods"])))
     assert '<td class="none" data-label="Closes">–</td>' in page and 'Closed <span class="num">1</span>' in page
     assert '7 of 7 <br><span class="small">5 at first</span>' in page.replace("7<br>", "7 <br>")
 
 
-def test_the_page_of_an_item_says_the_closing_time_of_its_open_hits_alone(client: Client, stage: Stage) -> None:
+def test_the_page_of_an_item_says_the_closing_time_of_its_open_hits_alone(lead_client: Client, stage: Stage) -> None:
     item = stage.items.order_by("pk")[0]
     stage.hits.all().delete()
     hit = make.hit(item, state=Hit.State.CLOSED, expires_at=timezone.now() + timedelta(days=7))
     address = reverse("item", args=["reviews", "moods", item.pk])
-    assert "· closes" not in squeezed(client.get(address))
+    assert "· closes" not in squeezed(lead_client.get(address))
     Hit.objects.filter(pk=hit.pk).update(state=Hit.State.LIVE)
-    assert "· closes" in squeezed(client.get(address))
+    assert "· closes" in squeezed(lead_client.get(address))

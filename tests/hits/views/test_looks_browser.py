@@ -11,11 +11,12 @@ from playwright.sync_api import expect
 from hits.models import Stage
 from hits.projects.verbs.projects import create_project
 from hits.templatetags.navigation import numbered_in
+from tests.hits.lead_pages import Opener
 from tests.hits.market import Marketplace
-from tests.hits.views.conftest import World
-from tests.hits.views.test_browser import Opener, browser, opened, world
+from tests.hits.views.test_browser import world
+from tests.hits.world import World
 
-__all__ = ["browser", "opened", "world"]
+__all__ = ["world"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # Of each box with words beside it: how far their first line is above or below it, and whether help begins left of them.

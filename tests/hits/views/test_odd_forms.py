@@ -13,7 +13,7 @@ from hits.api.urls import urlpatterns as of_api
 from tests import odd_forms
 from tests.hits.api.test_inputs import HOW
 from tests.hits.market import Marketplace
-from tests.hits.views.conftest import FREE, PAGES, VERBS, World
+from tests.hits.world import FREE, PAGES, VERBS, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 PARTS = {**HOW, "slug": "river-news", "token": "a-token", "page": "review", "key": "validate"}
@@ -62,19 +62,19 @@ def test_a_body_that_cannot_be_read_is_refused_without_a_traceback(
 
 
 def test_a_value_that_no_column_holds_is_refused_without_a_traceback(
-    world: World, client: Client, caplog: Any, market: Marketplace
+    world: World, lead_client: Client, caplog: Any, market: Marketplace
 ) -> None:
-    client.raise_request_exception = False
+    lead_client.raise_request_exception = False
     sweep = odd_forms.Sweep(caplog)
     found, paths = [SEEN], places(world)
     for path in paths:
-        page = client.get(path)
+        page = lead_client.get(path)
         if page.status_code == 200 and not page.streaming and "html" in page.headers["Content-Type"]:
             found += odd_forms.forms_of(path, page.content)
     shown = odd_forms.by_path(found)
     for path in sorted({*paths, *shown} - {reverse(name) for name in LEFT_OUT}):
         for form in shown.get(path, ()):
-            sweep.odd(client, path, form)
-    sweep.odd(client, SEEN.action, SEEN, odd_forms.DECODED)
+            sweep.odd(lead_client, path, form)
+    sweep.odd(lead_client, SEEN.action, SEEN, odd_forms.DECODED)
     print(f"{len(shown)} addresses with forms, {sweep.sent} posts")
     assert not sweep.faults, "\n".join(sweep.faults)

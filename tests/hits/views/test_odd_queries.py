@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from tests.hits.views.conftest import World
+from tests.hits.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 ODD = [
@@ -35,23 +35,25 @@ CURSORS = [
 ORDERS = {"items": ("id", "disagreement", "-confidence", "changed", "-submitted"), "answers": ("-submitted", "seconds")}
 
 
-def test_a_place_of_another_list_or_of_none_breaks_nothing(world: World, client: Client) -> None:
+def test_a_place_of_another_list_or_of_none_breaks_nothing(world: World, lead_client: Client) -> None:
     for name, sorts in ORDERS.items():
         for query in [{"sort": sort, "after": cursor} for sort in sorts for cursor in CURSORS]:
-            assert client.get(world.url(name), query).status_code == 200, (name, query)
+            assert lead_client.get(world.url(name), query).status_code == 200, (name, query)
         # They are read by the same lines.
         for cursor in CURSORS[::4]:
             query = {"sort": sorts[-2], "before": cursor}
-            assert client.get(world.url(name), query).status_code == 200, (name, query)
+            assert lead_client.get(world.url(name), query).status_code == 200, (name, query)
             query = {"sort": sorts[-2], "after": cursor}
-            assert client.get(world.url(f"{name}-csv"), query).status_code == 200, (name, query)
+            assert lead_client.get(world.url(f"{name}-csv"), query).status_code == 200, (name, query)
 
 
 @pytest.mark.parametrize("name", ["items", "answers", "items-csv", "answers-csv"])
-def test_whatever_is_sought_is_sought_as_it_is(world: World, client: Client, name: str) -> None:
+def test_whatever_is_sought_is_sought_as_it_is(world: World, lead_client: Client, name: str) -> None:
     for words in ODD:
-        reply = client.get(f"{world.url(name)}?find={quote(words)}&worker={quote(words)}&conclusion={quote(words)}")
+        reply = lead_client.get(
+            f"{world.url(name)}?find={quote(words)}&worker={quote(words)}&conclusion={quote(words)}"
+        )
         assert reply.status_code == 200
         b"".join(reply.streaming_content) if reply.streaming else reply.content
-    assert client.get(f"{world.url(name)}?find=%00").status_code == 400
-    assert client.get(f"{world.url(name)}?find=%ED%A0%80").status_code in (200, 400)
+    assert lead_client.get(f"{world.url(name)}?find=%00").status_code == 400
+    assert lead_client.get(f"{world.url(name)}?find=%ED%A0%80").status_code in (200, 400)

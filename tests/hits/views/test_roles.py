@@ -21,7 +21,7 @@ from tests.hits import factories as make
 from tests.hits.api.test_guard import _everything
 from tests.hits.commands.test_verbs import methods_of
 from tests.hits.market import Marketplace
-from tests.hits.views.conftest import PAGES, VERBS, World
+from tests.hits.world import PAGES, VERBS, World
 
 pytestmark = pytest.mark.django_db
 
@@ -148,8 +148,8 @@ def test_a_role_is_offered_and_may_do_on_pages_what_the_table_says(
         assert {"change-budget", "add-member", "pause", "give-grant", "block"} <= doing
 
 
-def test_the_members_page_says_each_role_in_a_sentence_and_its_acts_in_a_fold(client: Client, alice: Any) -> None:
-    page = client.get(reverse("members", args=[make.project(owner=alice).slug])).content.decode()
+def test_the_members_page_says_each_role_in_a_sentence_and_its_acts_in_a_fold(lead_client: Client, alice: Any) -> None:
+    page = lead_client.get(reverse("members", args=[make.project(owner=alice).slug])).content.decode()
     for sentence in IN_SHORT.values():
         assert f"<dd>{sentence}</dd>" in page
     fold = page[page.index("<details><summary>In full") :]

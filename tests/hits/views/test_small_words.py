@@ -52,11 +52,11 @@ def test_a_kind_of_fault_that_comes_after_a_thousand_of_another_is_listed_too() 
 
 
 @pytest.mark.django_db
-def test_the_page_of_a_refused_file_shows_the_groups(alice: Any, client: Client) -> None:
+def test_the_page_of_a_refused_file_shows_the_groups(alice: Any, lead_client: Client) -> None:
     faults = [vars(Fault(line, "gold", "is none of them")) for line in range(2, 122)]
     project = make.project(owner=alice)
     row = make.upload(project, state=Upload.State.REFUSED, faults=faults, fault_count=120)
-    text = client.get(reverse("upload", args=[project.slug, row.pk])).content.decode()
+    text = lead_client.get(reverse("upload", args=[project.slug, row.pk])).content.decode()
     assert "120 faults. Nothing was imported." in text
     assert (text.count("is none of them"), text.count("2, 3, 4, 5, 6 and 115 more")) == (1, 1)
 
@@ -98,11 +98,11 @@ def test_borders_and_placeholders_of_fields_can_be_seen(theme: int) -> None:
 
 
 @pytest.mark.django_db
-def test_a_block_that_the_marketplace_was_not_told_yet_is_pending(client: Client, alice: Any) -> None:
+def test_a_block_that_the_marketplace_was_not_told_yet_is_pending(lead_client: Client, alice: Any) -> None:
     stage = make.stage(make.project(owner=alice))
     block = make.block(stage, make.worker("APOOR00000001"), state="intended")
     make.worker_stat(stage, block.worker)
-    page = client.get(reverse("worker", args=[stage.project.slug, "APOOR00000001"])).content.decode()
+    page = lead_client.get(reverse("worker", args=[stage.project.slug, "APOOR00000001"])).content.decode()
     assert "Block pending" in page and "Being granted" not in page
     block.until = block.created_at
     assert block.in_words == "Pause pending"

@@ -21,11 +21,11 @@ def _cancel(*given: object, **more: object) -> None:
 
 
 def test_page_and_api_say_which_limit_was_reached(
-    client: Client, django_user_model: type, monkeypatch: pytest.MonkeyPatch
+    lead_client: Client, django_user_model: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client.force_login(django_user_model.objects.create_user("lead"))
+    lead_client.force_login(django_user_model.objects.create_user("lead"))
     monkeypatch.setattr(Project.objects, "visible_to", _cancel)
-    page, called = client.get("/"), client.get("/api/projects/")
+    page, called = lead_client.get("/"), lead_client.get("/api/projects/")
     assert page.status_code == called.status_code == 503
     assert "more than 25 seconds" in page.content.decode() and "Nothing was changed" in page.content.decode()
     assert called.json()["error"]["code"] == "database_too_long" and called["Retry-After"] == page["Retry-After"]

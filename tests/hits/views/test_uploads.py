@@ -7,7 +7,7 @@ from django.test import Client
 
 from hits.models import Project
 from tests.hits import factories as make
-from tests.hits.api.conftest import signed_in
+from tests.hits.api_calls import signed_in
 
 pytestmark = pytest.mark.django_db
 MB = 1024 * 1024

@@ -1,3 +1,0 @@
-from tests.hits.views.conftest import alice, client
-
-__all__ = ["alice", "client"]
