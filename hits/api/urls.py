@@ -7,7 +7,7 @@ from hits.answers.api import answers
 from hits.api.docs import Docs, Schema
 from hits.core.api import routes
 from hits.items.api import changes, media, queries, targets, uploads
-from hits.judging.api import agreement, computations, quality
+from hits.judging.api import agreement, computations
 from hits.model_assist.api import model_agreement, models, suggestions
 from hits.notifications.api import notices
 from hits.payments.api import budget_requests, ledger
@@ -16,7 +16,7 @@ from hits.projects.api import members, projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
 from hits.stages.api import rules, stages, task_settings
-from hits.workers.api import grants, qualification_tests, screening
+from hits.workers.api import grants, qualification_tests, screening, workers
 
 app_name = "api"
 
@@ -75,9 +75,9 @@ urlpatterns = [
     path(PROJECT + "uploads/<int:pk>/stop/", uploads.StopUpload.as_view(), name="stop-upload"),
     path(PROJECT + "media/", media.Media.as_view(), name="media"),
     path(PROJECT + "media/<int:pk>/", media.MediaFile.as_view(), name="media-file"),
-    path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
-    path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
-    path(PROJECT + "messages/", quality.Messages.as_view(), name="messages"),
+    path(PROJECT + "blocks/", workers.Blocks.as_view(), name="blocks"),
+    path(PROJECT + "blocks/<int:pk>/undo/", workers.UndoBlock.as_view(), name="undo-block"),
+    path(PROJECT + "messages/", messages.Messages.as_view(), name="messages"),
     path(PROJECT + "message-templates/", messages.Templates.as_view(), name="message-templates"),
     path(PROJECT + "message-templates/<int:pk>/", messages.Template.as_view(), name="message-template"),
     path(PROJECT + "inbox/", messages.Inbox.as_view(), name="inbox"),
@@ -143,14 +143,14 @@ urlpatterns = [
     path(STAGE + "extend/", publishing.Extend.as_view(), name="extend"),
     path(STAGE + "delete-hits/", publishing.DeleteHits.as_view(), name="delete-hits"),
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
-    path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
-    path(STAGE + "worker-confusion/", quality.WorkerConfusion.as_view(), name="worker-confusion"),
-    path(STAGE + "worker-texts/", quality.WorkerTexts.as_view(), name="worker-texts"),
-    path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
-    path(STAGE + "message-workers/", quality.WriteMessages.as_view(), name="message-workers"),
+    path(STAGE + "workers/", workers.Workers.as_view(), name="workers"),
+    path(STAGE + "worker-confusion/", workers.WorkerConfusion.as_view(), name="worker-confusion"),
+    path(STAGE + "worker-texts/", workers.WorkerTexts.as_view(), name="worker-texts"),
+    path(STAGE + "block-proposals/", workers.BlockProposals.as_view(), name="block-proposals"),
+    path(STAGE + "message-workers/", messages.WriteToWorkers.as_view(), name="message-workers"),
     path(STAGE + "message-stage/", messages.WriteToStage.as_view(), name="message-stage"),
-    path(STAGE + "pause-workers/", quality.PauseWorkers.as_view(), name="pause-workers"),
-    path(STAGE + "block/", quality.BlockWorkers.as_view(), name="block"),
+    path(STAGE + "pause-workers/", workers.PauseWorkers.as_view(), name="pause-workers"),
+    path(STAGE + "block/", workers.BlockWorkers.as_view(), name="block"),
     path(STAGE + "required-tests/<slug:test>/", qualification_tests.RequiredTest.as_view(), name="required-test"),
     path(STAGE + "rule/", rules.StageRule.as_view(), name="rule"),
     path(STAGE + "rule/preview/", rules.RulePreview.as_view(), name="rule-preview"),

@@ -1,4 +1,4 @@
-"""Message templates, one text to many workers, and the inbox."""
+"""Messages to workers, their templates, one text to many, and the inbox."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from hits.api.paging import LARGEST_ID, PageQuery, asked, page, page_of
 from hits.api.shapes import Shape, UsernameField
 from hits.core.jobs import queue
 from hits.models import InboxEntry
-from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT
+from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.people.rules import recipients
 from hits.people.rules.inbox import SHOWN
 from hits.people.rules.message_templates import PLACEHOLDERS
 from hits.people.verbs import inbox, message_templates, messaging
 from hits.text.language.amounts import amount_is
+from hits.workers.api.shapes import ByHandQuery
 
 TAG = "Messages"
 _NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
@@ -89,6 +90,32 @@ class InboxReply(Shape):
     subject = serializers.CharField(max_length=LONGEST_SUBJECT)
     text = serializers.CharField(max_length=LONGEST_TEXT)
     confirmation = serializers.RegexField(_CONFIRMATION, help_text=_AGAIN)
+
+
+class OneMessage(Shape):
+    worker_id = serializers.CharField(max_length=64)
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"At most {LONGEST_WRITTEN:,} characters.")
+
+
+class WriteMessages(Shape):
+    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
+    messages = OneMessage(many=True, allow_empty=False)
+    confirmation = serializers.RegexField(
+        r"\A[A-Za-z0-9_-]{8,40}\Z", help_text="Of your choice. Sent again, it writes to nobody a second time."
+    )
+
+
+class MessageShape(Shape):
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    stage = serializers.CharField(source="stage.key")
+    subject = serializers.CharField()
+    text = serializers.CharField()
+    state = serializers.CharField(help_text="`planned`, `sent`, `unknown` (perhaps sent) or `refused`.")
+    error = serializers.CharField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    sent_at = serializers.DateTimeField(allow_null=True)
 
 
 class Templates(ProjectView):
@@ -231,3 +258,54 @@ def _entries(request: Request) -> list[int]:
     given = InboxEntries(data=request.data)
     given.is_valid(raise_exception=True)
     return list(given.validated_data["entries"])
+
+
+class WriteToWorkers(StageView):
+    @operation(
+        "messages_drafts",
+        "A draft of a message to each of these workers, with the worker's own mistakes; sends nothing",
+        tag="Quality",
+        query=ByHandQuery,
+        answer=OneMessage(many=True),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        ids = asked(request, ByHandQuery)["worker_id"][: messaging.MOST_AT_ONCE]
+        stats = self.stage.worker_stats.filter(worker__worker_id__in=ids).select_related("worker")
+        drafts = [
+            {"worker_id": stat.worker.worker_id, "text": messaging.draft(self.stage, stat.worker)[1]}
+            for stat in stats.order_by("worker__worker_id")
+        ]
+        return Response(OneMessage(drafts, many=True).data)
+
+    @operation(
+        "messages_send",
+        "Write to workers of the stage; each message is sent once",
+        tag="Quality",
+        takes=WriteMessages,
+        code=202,
+        answer=Started,
+        refuses=[404, 409, 503],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = WriteMessages(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        texts = {one["worker_id"]: one["text"] for one in wanted["messages"]}
+        messaging.write(self.stage, wanted["subject"], texts, wanted["confirmation"], self.user)
+        queue.start(tasks.send_messages, self.project.pk)
+        return started("The messages are being sent.", self.address("messages"))
+
+
+class Messages(ProjectView):
+    @operation(
+        "messages_list",
+        "Every message to a worker of the project",
+        tag="Quality",
+        query=PageQuery,
+        answer=page_of(MessageShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.worker_messages.select_related("worker", "stage", "created_by")
+        return page(request, rows, MessageShape)

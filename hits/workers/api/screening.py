@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
-from hits.judging.api import shapes
+from hits.workers.api import shapes
 from hits.workers.rules.screening_results import refuse_no_test, standing
 
 

@@ -14,10 +14,9 @@ from hits.api.base import ProjectView, QuotedBy, StageView, Started, operation, 
 from hits.api.paging import PageQuery, asked, list_of, listed, page, page_of
 from hits.core.jobs import queue
 from hits.core.keyset import Page
-from hits.judging.api import shapes
 from hits.judging.rules.stage_statistics import estimates_of
 from hits.models import Action, Stage, WorkerStat
-from hits.people.verbs import messaging
+from hits.workers.api import shapes
 from hits.workers.rules import worker_confusion, worker_table
 from hits.workers.rules.block_proposals import named_in
 from hits.workers.verbs import blocking
@@ -164,57 +163,6 @@ class PauseWorkers(StageView):
         blocking.pause(self.stage, wanted["worker_ids"], wanted["hours"], wanted["reason"], self.user)
         queue.start(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being paused.", self.address("blocks"))
-
-
-class WriteMessages(StageView):
-    @operation(
-        "messages_drafts",
-        "A draft of a message to each of these workers, with the worker's own mistakes; sends nothing",
-        tag=TAG,
-        query=shapes.ByHandQuery,
-        answer=shapes.OneMessage(many=True),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        ids = asked(request, shapes.ByHandQuery)["worker_id"][: messaging.MOST_AT_ONCE]
-        stats = self.stage.worker_stats.filter(worker__worker_id__in=ids).select_related("worker")
-        drafts = [
-            {"worker_id": stat.worker.worker_id, "text": messaging.draft(self.stage, stat.worker)[1]}
-            for stat in stats.order_by("worker__worker_id")
-        ]
-        return Response(shapes.OneMessage(drafts, many=True).data)
-
-    @operation(
-        "messages_send",
-        "Write to workers of the stage; each message is sent once",
-        tag=TAG,
-        takes=shapes.WriteMessages,
-        code=202,
-        answer=Started,
-        refuses=[404, 409, 503],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        given = shapes.WriteMessages(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
-        texts = {one["worker_id"]: one["text"] for one in wanted["messages"]}
-        messaging.write(self.stage, wanted["subject"], texts, wanted["confirmation"], self.user)
-        queue.start(tasks.send_messages, self.project.pk)
-        return started("The messages are being sent.", self.address("messages"))
-
-
-class Messages(ProjectView):
-    @operation(
-        "messages_list",
-        "Every message to a worker of the project",
-        tag=TAG,
-        query=PageQuery,
-        answer=page_of(shapes.MessageShape),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        rows = self.project.worker_messages.select_related("worker", "stage", "created_by")
-        return page(request, rows, shapes.MessageShape)
 
 
 class Blocks(ProjectView):
