@@ -1,7 +1,7 @@
 """Downloads of results from the server as `make run` starts it: pages meanwhile, many at once, and readers who hang up.
 
-Part of tests.benchmarks.results, which fills a database on PostgreSQL; tests/hits/releases runs it with few answers in a
-file: `python -m tests.benchmarks.served_results ANSWERS` prints what was found as JSON.
+Part of tests.benchmarks.results, which fills a database on PostgreSQL; tests/hits/releases runs it with few answers in
+a file: `python -m tests.benchmarks.served_results ANSWERS` prints what was found as JSON.
 """
 
 from __future__ import annotations
