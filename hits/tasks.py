@@ -23,6 +23,7 @@ from hits.answers.rules import drafts
 from hits.answers.rules.hits_to_harvest import live_stages, unconcluded_stages
 from hits.answers.verbs import marketplace_events, reviewing
 from hits.core.action_log import acting_from
+from hits.core.errors import Refused
 from hits.core.jobs import queue
 from hits.items.verbs import importing
 from hits.judging.rules import stage_statistics, summaries
@@ -343,12 +344,6 @@ def compute_statistics_again(stage_pk: int) -> None:
         queue.start(compute, run.pk)
 
 
-class ReleaseCutOffError(Refusal):
-    """The release was cut off; the sentence says by what. Nothing was stored."""
-
-    error_code = "release_cut_off"
-
-
 @shared_task(queue=queue.LONG, bind=True)
 def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
     project = Project.objects.get(pk=project_pk)
@@ -360,7 +355,7 @@ def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
     except SoftTimeLimitExceeded:
         remedy = "Make it again when less is under way, or have the operator raise JOB_SECONDS."
         said = _took_too_long("a release", settings.JOB_SECONDS, remedy)
-        writing_notices.tell(pending_notices.failed_release(project, ReleaseCutOffError(said)))
+        writing_notices.tell(pending_notices.failed_release(project, Refused("release_cut_off", said)))
         return 0
     except Exception as error:
         # It has no page and no row of its own, and whoever asked for it has left.
@@ -379,7 +374,7 @@ def run_baselines(self: Task, release_pk: int, user_pk: int | None, seed: int | 
         return len(evaluating.baselines(release, _user(user_pk), seed))
     except SoftTimeLimitExceeded:
         remedy = "Run them again when less is under way, or have the operator raise JOB_SECONDS."
-        error: Exception = ReleaseCutOffError(_took_too_long("the baselines", settings.JOB_SECONDS, remedy))
+        error: Exception = Refused("release_cut_off", _took_too_long("the baselines", settings.JOB_SECONDS, remedy))
     except Refusal as refusal:
         error = refusal
     writing_notices.tell(
@@ -389,14 +384,15 @@ def run_baselines(self: Task, release_pk: int, user_pk: int | None, seed: int | 
 
 
 def _refuse_another_beginning(job: str | None) -> None:
-    """Raises ReleaseCutOffError where the process of this job ended each time, as for want of memory."""
+    """Raises Refused (release_cut_off) where the process of this job ended each time, as for want of memory."""
     if job is None:
         return
     key = f"begun:{job}"
     if not cache.add(key, 1, timeout=86_400) and cache.incr(key) > MOST_BEGINNINGS:
-        raise ReleaseCutOffError(
+        raise Refused(
+            "release_cut_off",
             f"It began {MOST_BEGINNINGS} times, and its process ended each time. The memory of the machine may be too "
-            "small for it: tell the operator, whose log says more."
+            "small for it: tell the operator, whose log says more.",
         )
 
 

@@ -13,8 +13,8 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from hits.accounts.models import token_digest
-from hits.accounts.verbs.second_factor import SecondFactorError
 from hits.accounts.verbs.sign_in import lacks_second_factor
+from hits.core.errors import Refused
 from hits.models import ApiToken
 
 # When it was last used is written this often at most, not at every call.
@@ -42,7 +42,8 @@ class VerifiedSession(authentication.SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         found = super().authenticate(request)
         if found is not None and lacks_second_factor(request._request):
-            raise SecondFactorError("Sign in on the page first, with your second factor, or set one up there.")
+            said = "Sign in on the page first, with your second factor, or set one up there."
+            raise Refused("second_factor", said, status=403)
         return found
 
 

@@ -72,12 +72,12 @@ project = projects.create_project(
 projects.want_seconds(project, 0)
 upload = importing.create_upload(project, "faults.jsonl", open(given["file"], "rb").read(), "public", lead)
 importing.import_upload(upload.pk)
+# Who loses a HIT out of sight, because a page did not come, loses it for a minute and not for fifteen. And no lead is
+# here to decide about answers of workers who were blocked meanwhile: these are approved by time, soon.
+project.stages.update(assignment_seconds=40, auto_approval_seconds=5, unchecked_answers=1000)
 first = project.stages.get(position=1)
 projects.want_answers(first, given["answers"], 1)
 first.quality = asdict(Policy(check_every=20, min_answers=10, floor=0.45, alpha=0.01))
-# Who loses a HIT out of sight, because a page did not come, loses it for a minute and not for fifteen.
-project.stages.update(assignment_seconds=40)
-first.assignment_seconds = 40
 if given["review"]:
     first.approval, first.auto_approval_seconds = "review", 2_592_000
 first.save()

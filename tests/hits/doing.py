@@ -1,10 +1,15 @@
-"""Declared verbs as the API and pages do them: the values are checked, then the verb is performed."""
+"""Declared verbs as the API and pages do them, and what they refuse."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from hits.core.verbs import REGISTRY, Unchanged, perform
+from hits.refusals import Refusal
 
 
 def do(name: str, row: Any, user: Any = None, /, **values: Any) -> Any:
@@ -16,3 +21,11 @@ def do(name: str, row: Any, user: Any = None, /, **values: Any) -> Any:
         values = dict(read.validated_data)
     result = perform(verb, row, user, values)
     return result.result if isinstance(result, Unchanged) else result
+
+
+@contextmanager
+def refused(code: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[Refusal]]:
+    """What is done inside is refused with this code, by a sentence in which `match` is found."""
+    with pytest.raises(Refusal, match=match) as caught:
+        yield caught
+    assert caught.value.error_code == code

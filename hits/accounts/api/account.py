@@ -61,7 +61,7 @@ class TokenView(LeadView):
         return Response({**shapes.TokenShape(row).data, "token": token})
 
     def _check_code(self, user: User, code: str) -> None:
-        """Raises SecondFactorError."""
+        """Raises Refused (second_factor)."""
         tries = sign_in.code_tries(user) if code else {}
         if wait := sign_in.seconds_to_wait(tries):
             raise exceptions.Throttled(wait)

@@ -23,34 +23,27 @@ from django.utils.http import urlsafe_base64_encode
 
 from common.names import name_fault, plain_name
 from hits.core.action_log import record_account
-from hits.refusals import Refusal
+from hits.core.errors import Refused
 
 log = logging.getLogger(__name__)
-
-
-class AccountRefusedError(Refusal):
-    """An account cannot be made with this name, address or password. Nothing was changed."""
-
-    error_code = "account"
-    http_status = 400
 
 
 def create_account(name: str, email: str, password: str = "") -> User:
     """An account under the plain spelling of the name; without a password a link sets one.
 
-    Raises AccountRefusedError.
+    Raises Refused (account).
     """
     account = User(username=plain_name(name), email=User.objects.normalize_email(email))
     if fault := name_fault(account.username):
-        raise AccountRefusedError(fault)
+        raise Refused("account", fault, status=400)
     if User.objects.filter(username__iexact=account.username).exists():
-        raise AccountRefusedError(f"There is a user {account.username} already; choose another name.")
+        raise Refused("account", f"There is a user {account.username} already; choose another name.", status=400)
     try:
         account.clean_fields(exclude=["password"])
         if password:
             validate_password(password, account)
     except ValidationError as error:
-        raise AccountRefusedError(" ".join(error.messages)) from error
+        raise Refused("account", " ".join(error.messages), status=400) from error
     # Before the transaction, for it takes long.
     account.password = make_password(password or None)
     with transaction.atomic():

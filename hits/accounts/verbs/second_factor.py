@@ -13,15 +13,9 @@ from django.db import transaction
 from common import second_factor as scheme
 from common.second_factor import device_of
 from hits.core.action_log import record_account
+from hits.core.errors import Refused
 from hits.models import LeadSession, RecoveryCode
 from hits.refusals import Refusal
-
-
-class SecondFactorError(Refusal):
-    """A code is needed, or a second factor has to be set up first. Nothing was changed."""
-
-    error_code = "second_factor"
-    http_status = 403
 
 
 class SecondFactorStateError(Refusal):
@@ -88,9 +82,17 @@ def reset(account: User) -> None:
 
 
 def check_for_token(account: User, code: str) -> None:
-    """Before a password makes a token. Raises SecondFactorError."""
+    """Before a password makes a token. Raises Refused (second_factor)."""
     if device_of(account) is None:
         if settings.REQUIRE_SECOND_FACTOR:
-            raise SecondFactorError("This server asks for a second factor. Sign in on the page and set it up first.")
+            raise Refused(
+                "second_factor",
+                "This server asks for a second factor. Sign in on the page and set it up first.",
+                status=403,
+            )
     elif not accept(account, code):
-        raise SecondFactorError("This account has a second factor: send a fresh code of the app as `code`, too.")
+        raise Refused(
+            "second_factor",
+            "This account has a second factor: send a fresh code of the app as `code`, too.",
+            status=403,
+        )

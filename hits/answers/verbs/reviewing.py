@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from hits.answers.rules import automatic_approval, eligibility
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.core.jobs.outbox import (
     CHUNK,
@@ -62,13 +63,6 @@ MOST_COUNTED = 1000
 # The marketplace's own limit for approving what was rejected, counted from the submission.
 OVERRIDE = timedelta(days=30)
 APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
-
-
-class FeedbackMissingError(Refusal):
-    """A rejection needs a reason: the worker reads it."""
-
-    error_code = "feedback_missing"
-    http_status = 400
 
 
 class TakeBackRefusedError(Refusal):
@@ -198,12 +192,12 @@ def approve(
 def reject(
     stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None, *, undoable: bool = False
 ) -> int:
-    """Decide to reject; the item is asked again. Raises FeedbackMissingError. `undoable` as for `approve`.
+    """Decide to reject; the item is asked again. Raises Refused (feedback_missing). `undoable` as for `approve`.
 
     An answer that did not count yet and that the marketplace has paid by itself stays paid and does not count.
     """
     if not feedback.strip():
-        raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
+        raise Refused("feedback_missing", "Tell the workers why: they read it, and may answer.", status=400)
     return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000], user, undoable)
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.items.rules import item_changes
 from hits.items.rules.item_changes import ChangedError, NothingToUndoError, fingerprint
 from hits.models import Assignment, Hit, Item, ItemChange, Stage
@@ -23,7 +24,6 @@ from hits.refusals import Refusal
 
 __all__ = [
     "ChangedError",
-    "NotCorrectableError",
     "NothingToUndoError",
     "PublishedError",
     "correct",
@@ -37,13 +37,6 @@ __all__ = [
 ]
 
 
-class NotCorrectableError(Refusal):
-    """The stage's protocol has nothing that could be corrected."""
-
-    error_code = "not_correctable"
-    http_status = 404
-
-
 class PublishedError(Refusal):
     """Workers may have seen the item, or a fellow of it that would change too. Nothing was changed."""
 
@@ -51,18 +44,20 @@ class PublishedError(Refusal):
 
 
 def protocol_for(stage: Stage) -> CorrectableProtocol:
-    """Raises NotCorrectableError."""
+    """Raises Refused (not_correctable)."""
     protocol = protocol_of(stage)
     if not isinstance(protocol, CorrectableProtocol):
-        raise NotCorrectableError("The items of this stage cannot be corrected.")
+        raise Refused("not_correctable", "The items of this stage cannot be corrected.", status=404)
     return protocol
 
 
 def marked_protocol_for(stage: Stage) -> MarkedProtocol:
-    """Raises NotCorrectableError."""
+    """Raises Refused (not_correctable)."""
     protocol = protocol_of(stage)
     if not isinstance(protocol, MarkedProtocol):
-        raise NotCorrectableError("The items of this stage have no sentences and phrases to correct.")
+        raise Refused(
+            "not_correctable", "The items of this stage have no sentences and phrases to correct.", status=404
+        )
     return protocol
 
 

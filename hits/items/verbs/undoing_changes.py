@@ -17,20 +17,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.judging.rules.required_answers import chunks
 from hits.models import Label, Stage
 from hits.projects.rules.plugins import usable_protocol
 from hits.protocols.optional import Change, ChangingProtocol
-from hits.refusals import Refusal
 
 # How many items that are left out a page names.
 SHOWN = 50
-
-
-class NotAChangeError(Refusal):
-    """The label is none that changes an item, so there is nothing to take back."""
-
-    error_code = "not_a_change"
 
 
 @dataclass(frozen=True)
@@ -59,21 +53,21 @@ def changes(stage: Stage) -> QuerySet[Label]:
 
 
 def change_of(label: Label, protocol: ChangingProtocol | None) -> Change:
-    """What a label changes; `protocol` is what `changing` gives for its stage. Raises NotAChangeError."""
+    """What a label changes; `protocol` is what `changing` gives for its stage. Raises Refused (not_a_change)."""
     found = protocol.change(label.item.data, label.unit, label.value) if protocol else None
     if found is None:
-        raise NotAChangeError(f"“{label.unit}” of this answer changes nothing, so it cannot be taken back.")
+        raise Refused("not_a_change", f"“{label.unit}” of this answer changes nothing, so it cannot be taken back.")
     return found
 
 
 def undo(label_pk: int, user: User | None) -> bool:
-    """Take one change back; False if somebody did before. Raises NotAChangeError."""
+    """Take one change back; False if somebody did before. Raises Refused (not_a_change)."""
     label = _changing_label(label_pk)
     return _turn(label, user, "taken back", undone_at=timezone.now(), undone_by=user)
 
 
 def redo(label_pk: int, user: User | None) -> bool:
-    """Let a change count that was taken back; False if it counts. Raises NotAChangeError."""
+    """Let a change count that was taken back; False if it counts. Raises Refused (not_a_change)."""
     label = _changing_label(label_pk)
     return _turn(label, user, "taken up again", undone_at=None, undone_by=None)
 
@@ -88,10 +82,10 @@ def _turn(label: Label, user: User | None, verb: str, **columns: Any) -> bool:
 
 
 def _changing_label(label_pk: int) -> Label:
-    """Raises NotAChangeError for a label that changes nothing."""
+    """Raises Refused (not_a_change) for a label that changes nothing."""
     label = Label.objects.select_related("stage__project", "item").filter(pk=label_pk).first()
     if label is None:
-        raise NotAChangeError("This change is not there any more.")
+        raise Refused("not_a_change", "This change is not there any more.")
     change_of(label, changing(label.stage))
     return label
 

@@ -10,22 +10,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from hits.core.errors import Refused
 from hits.judging.rules import stage_statistics
 from hits.judging.rules.crowd_answers import TEXT, levels_of, named
 from hits.models import ComputationRun, Stage
-from hits.refusals import Refusal
 from hits.stats import enough
 from hits.stats.aggregation.methods import BY_LEVEL
 from hits.stats.vote_rules.conditions import Value
 from hits.stats.vote_rules.rule_text import computed_units, parse
 
 CONFIDENCE = "confidence"
-
-
-class UnknownValueError(Refusal):
-    """The rule or the condition for enough answers looks at a value that nothing computes. Nothing was published."""
-
-    error_code = "unknown_value"
 
 
 # Methods that give an interval instead of a confidence.
@@ -71,9 +65,9 @@ def unknown_to_condition(stage: Stage) -> list[str]:
 
 
 def refuse(stage: Stage) -> None:
-    """Raises UnknownValueError."""
+    """Raises Refused (unknown_value)."""
     if found := faults(stage):
-        raise UnknownValueError(" ".join(found))
+        raise Refused("unknown_value", " ".join(found))
 
 
 def unknown(stage: Stage, units: Mapping[str, frozenset[str]]) -> list[str]:

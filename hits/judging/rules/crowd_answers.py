@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hits.core.errors import Refused
 from hits.models import Label, Stage
 from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import ComparableProtocol, LevelledProtocol
-from hits.refusals import Refusal
 
 CHUNK = 5000
 TEXT = "text"
@@ -59,19 +59,10 @@ def is_compared(stage: Stage) -> bool:
     return stage.crowd and any(level != TEXT for level in levels_of(stage).values())
 
 
-class NotComparedError(Refusal):
-    """No answer of the stage can be compared with another one. Nothing was changed."""
-
-    error_code = "not_compared"
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(f"The answers of “{stage.title}” are texts: there is no agreement to compute.")
-
-
 def refuse_uncompared(stage: Stage) -> None:
-    """Raises NotComparedError."""
+    """Raises Refused (not_compared)."""
     if not is_compared(stage):
-        raise NotComparedError(stage)
+        raise Refused("not_compared", f"The answers of “{stage.title}” are texts: there is no agreement to compute.")
 
 
 def named(unit: str, levels: Mapping[str, str]) -> tuple[str, str]:

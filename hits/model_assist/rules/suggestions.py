@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.answers.models import Assignment, Label
+from hits.core.errors import Refused
 from hits.formats.files.reading import unwanted
 from hits.items.models import Item
 from hits.judging.rules.required_answers import chunks, in_order
@@ -28,7 +29,6 @@ from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import KnownValuesProtocol, SuggestedProtocol
 from hits.publishing.rules.hit_items import item_pks
 from hits.recipes.source import SourceSuggestion
-from hits.refusals import Refusal
 from hits.stages.models import Stage
 from hits.text.cells import as_text
 
@@ -37,21 +37,6 @@ LONGEST_VALUE, LONGEST_MODEL = 16_000, 120
 NAMED = 10
 Fault = tuple[str, str]
 """Which part of a suggestion is wrong (field, value, score or model), and the end of a sentence about it."""
-
-
-class NoSuggestionsError(Refusal):
-    """The stage's task takes no suggestions. Nothing was changed."""
-
-    error_code = "no_suggestions"
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(f"{none_taken(stage)} Nothing was changed.")
-
-
-class UnfitSuggestionsError(Refusal):
-    """Workers would see suggestions that the task does not take any more. Nothing was published."""
-
-    error_code = "suggestions_do_not_fit"
 
 
 def none_taken(stage: Stage) -> str:
@@ -65,10 +50,10 @@ def takes_suggestions(stage: Stage) -> bool:
 
 
 def suggested_protocol(stage: Stage) -> SuggestedProtocol:
-    """Raises NoSuggestionsError."""
+    """Raises Refused (no_suggestions)."""
     protocol = protocol_of(stage)
     if not isinstance(protocol, SuggestedProtocol):
-        raise NoSuggestionsError(stage)
+        raise Refused("no_suggestions", f"{none_taken(stage)} Nothing was changed.")
     return protocol
 
 
@@ -216,9 +201,9 @@ def unfit(stage: Stage, most: int | None = None) -> list[str]:
 
 
 def refuse_unfit(stage: Stage, items: int) -> None:
-    """Raises UnfitSuggestionsError where one of so many items, which are to be published next, has one."""
+    """Raises Refused (suggestions_do_not_fit) where one of so many items, which are to be published next, has one."""
     if sentences := unfit(stage, items):
-        raise UnfitSuggestionsError(sentences[0])
+        raise Refused("suggestions_do_not_fit", sentences[0])
 
 
 # What became of them

@@ -22,6 +22,7 @@ from common import request_id
 from common.html_tags import Page as HtmlPage
 from hits.answers.rules import item_answers, task_words
 from hits.answers.rules.task_pages import page_of
+from hits.core.errors import Refused
 from hits.core.jobs.failures import note
 from hits.items.rules.media import with_media
 from hits.judging.rules.crowd_answers import levels_of
@@ -65,15 +66,6 @@ class ModelAnswersRefusedError(Refusal):
     def details(self) -> dict[str, Any]:
         told = [{"code": one.code, "message": one.message, "items": list(one.items)} for one in self.faults]
         return {"faults": told}
-
-
-class SeveralScreensError(Refusal):
-    """The task asks one thing after another, each by what was said before: it cannot be given as a whole."""
-
-    error_code = "several_screens"
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(f"“{stage.title}” asks on several screens, one after another, and models cannot answer those.")
 
 
 @dataclass(frozen=True)
@@ -131,9 +123,12 @@ def is_for_models(stage: Stage) -> bool:
 
 
 def refuse_several_screens(stage: Stage) -> None:
-    """Raises SeveralScreensError."""
+    """Raises Refused (several_screens)."""
     if not is_for_models(stage):
-        raise SeveralScreensError(stage)
+        raise Refused(
+            "several_screens",
+            f"“{stage.title}” asks on several screens, one after another, and models cannot answer those.",
+        )
 
 
 def answerable(stage: Stage) -> QuerySet[Item]:
@@ -211,7 +206,7 @@ def lent(annotator: ModelAnnotator, stage: Stage, pks: Sequence[int], until: dat
 
 
 def described(annotator: ModelAnnotator, stage: Stage) -> Described:
-    """By the page of the stage's first item. Raises SeveralScreensError."""
+    """By the page of the stage's first item. Raises Refused (several_screens)."""
     refuse_several_screens(stage)
     first = answerable(stage).order_by("pk").values_list("pk", flat=True).first()
     example = next(iter(lent(annotator, stage, [first])), None) if first else None

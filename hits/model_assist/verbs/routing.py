@@ -22,6 +22,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.judging.rules import aggregated_values
 from hits.judging.rules.crowd_answers import Comparison, is_compared
 from hits.judging.rules.required_answers import chunks
@@ -67,12 +68,6 @@ class RoutingChangedError(Refusal):
     """Items or their price changed since the preview. Look at the new one and confirm again. Nothing was changed."""
 
     error_code = "routing_changed"
-
-
-class RoutingUsedError(Refusal):
-    """Nothing of it can be sent to people any more. Nothing was changed."""
-
-    error_code = "routing_used"
 
 
 @dataclass(frozen=True)
@@ -314,7 +309,7 @@ def _write(row: Routing, plan: _Plan) -> None:
 def undo(row: Routing, user: User | None) -> Undone:
     """Send the items that these models decided to people, but for those of which later items were made.
 
-    Audited items stay where they are. The caller starts `deciding`. Raises RoutingUsedError, ArchivedError.
+    Audited items stay where they are. The caller starts `deciding`. Raises Refused (routing_used), ArchivedError.
     """
     with transaction.atomic():
         stage = hit_plans.locked(row.stage)
@@ -323,10 +318,11 @@ def undo(row: Routing, user: User | None) -> Undone:
         returned = list(standing.filter(~Exists(made)).values_list("item_id", flat=True))
         used = standing.count() - len(returned)
         if not returned:
-            raise RoutingUsedError(
+            raise Refused(
+                "routing_used",
                 "Later items were made of everything that these models decided. Nothing was changed."
                 if used
-                else "These items were sent to people already. Nothing was changed."
+                else "These items were sent to people already. Nothing was changed.",
             )
         now = timezone.now()
         for some in chunks(returned):

@@ -34,8 +34,9 @@ class Suggested:
 def suggest(stage: Stage, rows: Sequence[SuggestionRow], user: User | None) -> Suggested:
     """Give items these suggestions; one for a field that has one takes its place.
 
-    Raises NoSuggestionsError, NoCrowdError, ArchivedError, and FormatErrors with every fault: an item that is not there
-    or published, a field that is not there, a value that it does not take, a score outside 0 to 1, two for one field.
+    Raises Refused (no_suggestions), NoCrowdError, ArchivedError, and FormatErrors with every fault: an item that is
+    not there or published, a field that is not there, a value that it does not take, a score outside 0 to 1, two for
+    one field.
     """
     refuse_without_crowd(stage)
     suggestions.suggested_protocol(stage)

@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
 
+from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.models import Membership, Notice, NoticeChoice, Project, Stage, WebhookDelivery
 from hits.notifications.models import LONGEST_KEY
 from hits.notifications.rules.notices import Due, one_line
-from hits.refusals import Refusal
 
 LEASE_SECONDS = 60
 # What passes by itself is told when it has lasted so long.
@@ -27,17 +27,6 @@ LASTED = timedelta(minutes=10)
 AT_ONCE = 50
 LONGEST_WORDS, LONGEST_MORE = 300, 1000
 Finder = Callable[[Sequence[Project]], Iterable[Due]]
-
-
-class UnknownKindError(Refusal):
-    """A kind of notices that does not exist. Nothing was changed."""
-
-    error_code = "unknown_kind"
-    http_status = 400
-
-    def __init__(self, kinds: Iterable[str]) -> None:
-        there = ", ".join(Notice.Kind.values)
-        super().__init__(f"There is no kind {', '.join(sorted(kinds))}. There are: {there}. Nothing was changed.")
 
 
 def write_all(find: Finder) -> int:
@@ -120,8 +109,10 @@ def mark_seen(user: User, until: datetime, project: str = "") -> int:
 
 @transaction.atomic
 def choose(user: User, choices: Mapping[str, tuple[bool, bool]]) -> None:
-    """Where the person wants notices of these kinds: (on the page, by e-mail). Raises UnknownKindError."""
+    """Where the person wants notices of these kinds: (on the page, by e-mail). Raises Refused (unknown_kind)."""
     if unknown := set(choices) - set(Notice.Kind.values):
-        raise UnknownKindError(unknown)
+        there = ", ".join(Notice.Kind.values)
+        said = f"There is no kind {', '.join(sorted(unknown))}. There are: {there}. Nothing was changed."
+        raise Refused("unknown_kind", said, status=400)
     for kind, (on_page, by_email) in choices.items():
         NoticeChoice.objects.update_or_create(user=user, kind=kind, defaults={"on_page": on_page, "by_email": by_email})

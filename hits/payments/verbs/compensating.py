@@ -21,6 +21,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from hits.core.errors import Refused
 from hits.core.jobs.leases import Held, lease
 from hits.core.jobs.outbox import WAIT_FOR_MONEY, mark_sent, why_it_waits
 from hits.models import Compensation, Project, Qualification
@@ -56,12 +57,6 @@ class AlreadyOfferedError(Refusal):
     """The worker has a compensation of this project that is still open."""
 
     error_code = "already_offered"
-
-
-class PriceChangedError(Refusal):
-    """The price is not the one that was confirmed. Look at the new price and confirm again."""
-
-    error_code = "price_changed"
 
 
 class NotWithdrawableError(Refusal):
@@ -140,11 +135,11 @@ def order(
     """Write the compensation down and reserve its price. `finish` offers it.
 
     The caller holds the lock of the project, and no compensation has this confirmation yet.
-    Raises AlreadyOfferedError, PriceChangedError and BudgetExceededError.
+    Raises AlreadyOfferedError, Refused (price_changed) and BudgetExceededError.
     """
     fee = fees.bonus_fee(amount)
     if amount + fee != total:
-        raise PriceChangedError(f"It is now ${amount + fee:,.2f}. Please confirm again.")
+        raise Refused("price_changed", f"It is now ${amount + fee:,.2f}. Please confirm again.")
     if _open(project, worker_id):
         raise AlreadyOfferedError(_already(worker_id))
     row = Compensation.objects.create(

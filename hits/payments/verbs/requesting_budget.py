@@ -11,37 +11,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.core.action_log import record, record_account
+from hits.core.errors import Refused
 from hits.models import Account, LeadLimit, Membership, Project, Stage
 from hits.payments.models import LONGEST_REASON, BudgetRequest
 from hits.payments.rules import budget_requests
 from hits.projects.rules.archived import refuse_archived
 from hits.projects.rules.memberships import NoMemberError, hold
-from hits.refusals import Refusal
 
 LEAD_LIMIT = "changed how much the account may budget in all"
 MAY_BUDGET = "changed how high a member may set the budget"
-
-
-class ReasonMissingError(Refusal):
-    """A request is declined with a reason. Nothing was changed."""
-
-    error_code = "reason_missing"
-    http_status = 400
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"Say why, in up to {LONGEST_REASON} characters: the person who asked reads it. Nothing was changed."
-        )
-
-
-class NotYoursError(Refusal):
-    """Only whoever asked withdraws a request. Nothing was changed."""
-
-    error_code = "not_yours"
-    http_status = 403
-
-    def __init__(self) -> None:
-        super().__init__("Somebody else asked for this: an owner approves or declines it. Nothing was changed.")
 
 
 def ask_for_budget(project: Project, user: User, budget: Decimal, why: str = "") -> BudgetRequest:
@@ -86,19 +64,27 @@ def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
 
 
 def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
-    """Raises ReasonMissingError, RoleRefusedError and RequestDecidedError."""
+    """Raises Refused (reason_missing), RoleRefusedError and RequestDecidedError."""
     said = reason.strip()
     if not said or len(said) > LONGEST_REASON:
-        raise ReasonMissingError
+        raise Refused(
+            "reason_missing",
+            f"Say why, in up to {LONGEST_REASON} characters: the person who asked reads it. Nothing was changed.",
+            status=400,
+        )
     with transaction.atomic():
         hold(row.project, user)
         budget_requests.decline(row, user, said)
 
 
 def withdraw(row: BudgetRequest, user: User | None) -> None:
-    """Raises NotYoursError and RequestDecidedError."""
+    """Raises Refused (not_yours) and RequestDecidedError."""
     if user is not None and row.asked_by_id != user.pk:
-        raise NotYoursError
+        raise Refused(
+            "not_yours",
+            "Somebody else asked for this: an owner approves or declines it. Nothing was changed.",
+            status=403,
+        )
     budget_requests.withdraw(row, user)
 
 

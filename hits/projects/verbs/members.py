@@ -9,16 +9,10 @@ from django.utils import timezone
 
 from hits.accounts.rules.lead_limits import refuse_former_owner, refuse_new_owner
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.core.roles import OWNER
 from hits.models import Membership, Project
 from hits.projects.rules.memberships import NoMemberError, admit, hold
-from hits.refusals import Refusal
-
-
-class LastOwnerError(Refusal):
-    """A project keeps at least one owner."""
-
-    error_code = "last_owner"
 
 
 def members(project: Project) -> QuerySet[Membership]:
@@ -39,7 +33,7 @@ def add_member(project: Project, person: User, role: str, user: User | None) -> 
 def change_role(project: Project, person: User, role: str, user: User | None) -> None:
     """Give a member another role. `user` is who says so.
 
-    Raises NoMemberError, LastOwnerError, AboveLeadLimitError and LimitedOwnerError.
+    Raises NoMemberError, Refused (last_owner), AboveLeadLimitError and LimitedOwnerError.
     """
     with transaction.atomic():
         hold(project, user)
@@ -62,7 +56,7 @@ def change_role(project: Project, person: User, role: str, user: User | None) ->
 def remove_member(project: Project, person: User, user: User | None) -> None:
     """Take a member out of the project. `user` is who says so.
 
-    Raises NoMemberError, LastOwnerError and LimitedOwnerError.
+    Raises NoMemberError, Refused (last_owner) and LimitedOwnerError.
     """
     with transaction.atomic():
         hold(project, user)
@@ -85,7 +79,7 @@ def _membership(project: Project, person: User) -> Membership:
 def _refuse_last_owner(project: Project, leaving: Membership) -> None:
     others = project.memberships.owning().exclude(pk=leaving.pk)
     if leaving.role == OWNER and not others.exists():
-        raise LastOwnerError("A project needs an owner. Make somebody else an owner first.")
+        raise Refused("last_owner", "A project needs an owner. Make somebody else an owner first.")
 
 
 def _end_invitations(project: Project, former: User) -> None:

@@ -13,6 +13,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.items.rules import unsuitable_items
 from hits.judging.rules import aggregated_values, required_answers
 from hits.judging.rules.required_answers import answers_needed, chunks, in_order, waiting
@@ -57,14 +58,6 @@ class ArrivalsWaitError(Refusal):
     """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
 
     error_code = "arrivals_wait"
-
-
-class TestRefusedError(Refusal):
-    """A test of workers that cannot be published like this. Nothing was published."""
-
-    # Its name is no test case's.
-    __test__ = False
-    error_code = "screening_refused"
 
 
 class ClosingTimeRefusedError(Refusal):
@@ -243,7 +236,7 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, UnknownUnitError, MisfitError, UnfitSuggestionsError, CheckQuestionsRefusedError,
+    Raises NotOfferedError, UnknownUnitError, MisfitError, Refused (suggestions_do_not_fit), CheckQuestionsRefusedError,
     NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
@@ -316,7 +309,7 @@ def _publish_items(
     checks = check_questions.plan(stage, needs)
     check_questions.refuse(stage, checks)
     if faults := _test_faults(stage, pks):
-        raise TestRefusedError(" ".join(faults))
+        raise Refused("screening_refused", " ".join(faults))
     everything = check_questions.mixed(stage, needs, checks)
     price = _price(stage, needs, checks)
     if len(pks) != items or price != total:

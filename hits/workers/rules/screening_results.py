@@ -16,16 +16,9 @@ from django.db.models import BooleanField, Case, Count, Q, QuerySet, Value, When
 
 from hits.answers.rules.eligibility import ELIGIBLE
 from hits.answers.rules.feedback import known_units
+from hits.core.errors import Refused
 from hits.models import Assignment, Draft, Grant, Item, Label, Stage
-from hits.refusals import Refusal
 from hits.workers.rules.project_qualifications import withdrawn_since
-
-
-class NoTestError(Refusal):
-    """The stage tests no workers. Set screening_share, or ask for the stage that is the test."""
-
-    error_code = "no_test"
-
 
 # Items of which a page says how often they were answered wrongly.
 MOST_ITEMS = 10
@@ -146,9 +139,9 @@ class Standing:
 
 
 def refuse_no_test(stage: Stage) -> None:
-    """Raises NoTestError."""
+    """Raises Refused (no_test)."""
     if not stage.screening_share:
-        raise NoTestError(f"“{stage.title}” tests no workers: its screening_share is 0.")
+        raise Refused("no_test", f"“{stage.title}” tests no workers: its screening_share is 0.")
 
 
 def standing(stage: Stage) -> Standing:

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from hits.answers.rules import eligibility
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.judging.rules.counting import recount
 from hits.judging.rules.summaries import refresh_summary
@@ -50,12 +51,6 @@ MOST_AT_ONCE = 500
 SHOWN = 5
 
 
-class NoPolicyError(Refusal):
-    """The stage has no blocking policy."""
-
-    error_code = "no_policy"
-
-
 class NotBlockableError(Refusal):
     """A worker who is not among the stage's proposals; look at the preview again."""
 
@@ -66,13 +61,6 @@ class LossGrownError(Refusal):
     """The blocks cost more than was confirmed, since more answers came. Look at the preview again."""
 
     error_code = "loss_grown"
-
-
-class ReasonRefusedError(Refusal):
-    """A block by hand without a reason, or with too long a one. Nobody was blocked."""
-
-    error_code = "reason_refused"
-    http_status = 400
 
 
 @dataclass(frozen=True)
@@ -103,9 +91,9 @@ class Preview:
 
 
 def refuse_without_policy(stage: Stage) -> None:
-    """Raises NoPolicyError."""
+    """Raises Refused (no_policy)."""
     if not stage.quality:
-        raise NoPolicyError(f"{stage.title} has no blocking policy, so nobody can be below its floor.")
+        raise Refused("no_policy", f"{stage.title} has no blocking policy, so nobody can be below its floor.")
 
 
 def is_due(stage: Stage) -> bool:
@@ -211,18 +199,22 @@ def intend_by_hand(
 
     Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. `told` is
     the reason that the workers read, in a message that is written down too; None tells them nothing. Raises
-    ReasonRefusedError, NotBlockableError and LossGrownError; then nothing is changed.
+    Refused (reason_refused), NotBlockableError and LossGrownError; then nothing is changed.
     """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
-        raise ReasonRefusedError(
-            f"Write a reason of at most {LONGEST_REASON:,} characters: it stays with the block. Nobody was blocked."
+        raise Refused(
+            "reason_refused",
+            f"Write a reason of at most {LONGEST_REASON:,} characters: it stays with the block. Nobody was blocked.",
+            status=400,
         )
     why = (told or "").strip()
     if told is not None and not 1 <= len(why) <= block_letters.LONGEST_WHY:
-        raise ReasonRefusedError(
+        raise Refused(
+            "reason_refused",
             f"Write why, of at most {block_letters.LONGEST_WHY:,} characters, for the workers to read, or do not write "
-            "to them. Nobody was blocked."
+            "to them. Nobody was blocked.",
+            status=400,
         )
     rows = {row.stat.worker.worker_id: row for row in _chosen(stage, set(worker_ids))}
     _refuse_beyond(stage, set(rows), at_most)
@@ -313,14 +305,16 @@ def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user
     """Write down that these workers of the stage get no more HITs of the project for so many hours; `finish` carries
     it out. Returns how many pauses are new or end later. Who is blocked stays it.
 
-    Nothing that was submitted stops counting, and who has begun an assignment finishes it. Raises ReasonRefusedError
-    for hours as well, and NotBlockableError; then nothing is changed.
+    Nothing that was submitted stops counting, and who has begun an assignment finishes it. Raises Refused
+    (reason_refused), for hours as well, and NotBlockableError; then nothing is changed.
     """
     reason = reason.strip()
     if not 1 <= hours <= MOST_HOURS or len(reason) > LONGEST_REASON:
-        raise ReasonRefusedError(
+        raise Refused(
+            "reason_refused",
             f"A pause lasts 1 to {MOST_HOURS} hours, and its reason has at most {LONGEST_REASON:,} characters. Nobody "
-            "was paused."
+            "was paused.",
+            status=400,
         )
     rows = _chosen(stage, set(worker_ids))
     if imported := [row.stat.worker.worker_id for row in rows if row.stat.worker.imported_into_id]:

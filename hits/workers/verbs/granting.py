@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from hits.answers.rules import eligibility
+from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.models import Grant, Project, Stage
-from hits.refusals import Refusal
 from hits.workers.rules import grant_rows
 from hits.workers.rules.grant_rows import intend_withdrawal
 from hits.workers.rules.project_qualifications import held_in, withdrawn_since
@@ -34,12 +34,6 @@ CALLS = QualificationCalls[Grant](
 )
 
 
-class UnknownKeyError(Refusal):
-    """No stage of the project gives this qualification, or asks who holds it."""
-
-    error_code = "unknown_qualification"
-
-
 def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:
     """Give the qualification to these workers; returns how many did not have it.
 
@@ -54,7 +48,7 @@ def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | No
 def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:
     """Write down that these workers shall have it; returns how many did not. Who has it keeps it as it is.
 
-    A grant that the marketplace refused is tried again. Raises UnknownKeyError, WorkersRefusedError.
+    A grant that the marketplace refused is tried again. Raises Refused (unknown_qualification), WorkersRefusedError.
     """
     refuse_unknown(project, key)
     return grant_rows.intend(project, key, grant_rows.read_workers(worker_ids), user, _value(project, key))
@@ -66,11 +60,13 @@ def _value(project: Project, key: str) -> int:
 
 
 def refuse_unknown(project: Project, key: str) -> None:
-    """Raises UnknownKeyError."""
+    """Raises Refused (unknown_qualification)."""
     there = [held.key for held in held_in(project)]
     if key not in there:
         known = f"There are: {', '.join(there)}." if there else "Its recipe has none."
-        raise UnknownKeyError(f"No stage of this project gives or asks for a qualification “{key[:60]}”. {known}")
+        raise Refused(
+            "unknown_qualification", f"No stage of this project gives or asks for a qualification “{key[:60]}”. {known}"
+        )
 
 
 def grant_for_answers(stage: Stage) -> int:

@@ -17,6 +17,7 @@ from django.db import models, transaction
 from hits.answers.rules import text_evidence
 from hits.answers.rules.item_answers import without
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.models import (
     Assignment,
     Compensation,
@@ -33,7 +34,6 @@ from hits.models import (
     WorkerMessage,
 )
 from hits.protocols.choosing import COMMENT
-from hits.refusals import Refusal
 from hits.workers.rules import grant_rows
 
 DELETED = "(deleted)"
@@ -81,13 +81,6 @@ _POOLS = Pool.objects.filter(project=models.OuterRef("project"), key=models.Oute
 _POOL_NAME = models.Subquery(_POOLS.values("name")[:1])
 
 
-class NoWorkerError(Refusal):
-    """No worker has this id."""
-
-    error_code = "no_worker"
-    http_status = 404
-
-
 @dataclass(frozen=True)
 class Erasable:
     """How many drafts, comments beside answers, messages with a text, replies to them, answers of which it is known how
@@ -103,10 +96,12 @@ class Erasable:
 
 
 def find(worker_id: str) -> Worker:
-    """Raises NoWorkerError."""
+    """Raises Refused (no_worker)."""
     worker = Worker.objects.filter(worker_id=worker_id).first()
     if worker is None:
-        raise NoWorkerError(f"No worker {worker_id} has an answer, a block, a grant or a payment here.")
+        raise Refused(
+            "no_worker", f"No worker {worker_id} has an answer, a block, a grant or a payment here.", status=404
+        )
     return worker
 
 

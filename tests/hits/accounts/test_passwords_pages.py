@@ -21,6 +21,7 @@ from hits.models import AccountAction, ApiToken, Invitation, LeadSession, Projec
 from hits.projects.verbs import invitations
 from tests.hits import factories as make
 from tests.hits.api_calls import signed_in
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 RIGHT, NEW = "reading by the river", "another river to read"
@@ -77,7 +78,7 @@ def test_an_account_that_cannot_be_made_is_refused_and_leaves_nothing(alice: Any
         ("ALICE", "", "", "already"), ("two words", "", "", "valid username"), ("nora", "nobody", "", "valid email"),
         ("nora", "", "short", "too short"),
     ):  # fmt: skip
-        with pytest.raises(passwords.AccountRefusedError, match=said):
+        with refused("account", match=said):
             passwords.create_account(name, email, password)
     with pytest.raises(CommandError, match="valid email"):
         run("create_lead", "nora", "--email", "nobody")

@@ -14,6 +14,7 @@ from hits.models import ComputationRun, LedgerCheck, Notice, Project
 from hits.payments.verbs import checking_ledger
 from hits.releases.verbs import releasing
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.small_recipe import small_project, small_recipe
 
 pytestmark = pytest.mark.django_db
@@ -88,5 +89,5 @@ def test_a_release_that_is_cut_off_is_a_notice(project: Project, monkeypatch: py
 def test_a_release_whose_process_dies_each_time_is_given_up(project: Project) -> None:
     for _ in range(tasks.MOST_BEGINNINGS):
         tasks._refuse_another_beginning("job-1")
-    with pytest.raises(tasks.ReleaseCutOffError, match="began 3 times"):
+    with refused("release_cut_off", match="began 3 times"):
         tasks._refuse_another_beginning("job-1")

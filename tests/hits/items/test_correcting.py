@@ -12,6 +12,7 @@ from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MarkedSentence
 from hits.protocols.phrase_questions.protocol import protocol
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.protocols.phrases import DOCUMENT, NP, VP
 
 pytestmark = pytest.mark.django_db
@@ -84,9 +85,9 @@ def test_what_workers_may_have_seen_does_not_change(np: Item, vp: Item, lead: An
     correct(np, [first, second, SMELL], lead)
     Item.objects.filter(pk=vp.pk).update(state=state)
     fewer = [MarkedSentence(first.start, first.end, first.phrases[1:]), second]
-    for refused in (lambda: correct(np, fewer), lambda: correcting.undo(np, lead)):
+    for attempt in (lambda: correct(np, fewer), lambda: correcting.undo(np, lead)):
         with pytest.raises(correcting.PublishedError, match="“Happenings” is published"):
-            refused()
+            attempt()
     with pytest.raises(correcting.PublishedError, match="This text is published"):
         correct(vp, marked(vp))
     assert correct(np, [*fewer, SMELL]) == 1, "a phrase of the part that waits is free"
@@ -120,5 +121,5 @@ def test_a_text_of_another_document_or_protocol_is_no_fellow(np: Item, vp: Item)
     make.item(vp.stage, data=VP)
     make.item(make.stage(np.stage.project), document=np.document)
     assert list(correcting.fellows(np)) == [vp]
-    with pytest.raises(correcting.NotCorrectableError):
+    with refused("not_correctable"):
         correcting.protocol_for(make.stage(np.stage.project))

@@ -10,6 +10,7 @@ from hits.items.verbs import undoing_changes
 from hits.judging.rules.recipe_rows import labels_of
 from hits.models import Label, Stage
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.reviews import review
 
 pytestmark = pytest.mark.django_db
@@ -34,16 +35,16 @@ def test_only_what_changes_something_is_a_change(stage: Stage) -> None:
     review(stage)
     assert stage.labels.count() == 4
     assert units(stage) == ["q1", "q2"]
-    with pytest.raises(undoing_changes.NotAChangeError, match="changes nothing"):
+    with refused("not_a_change", match="changes nothing"):
         undoing_changes.undo(stage.labels.filter(unit="text")[0].pk, None)
 
 
 def test_labels_of_other_kinds_of_tasks_are_no_changes() -> None:
     plain = make.label(make.assignment(make.hit(make.item(make.stage()))), value={"action": "delete"})
     assert list(undoing_changes.changes(plain.stage)) == [] == list(undoing_changes.left_out(plain.stage))
-    with pytest.raises(undoing_changes.NotAChangeError):
+    with refused("not_a_change"):
         undoing_changes.undo(plain.pk, None)
-    with pytest.raises(undoing_changes.NotAChangeError, match="not there"):
+    with refused("not_a_change", match="not there"):
         undoing_changes.redo(plain.pk + 1, None)
 
 

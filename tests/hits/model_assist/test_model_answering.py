@@ -15,6 +15,7 @@ from hits.model_assist.verbs.model_answering import Given, ModelAnswersRefusedEr
 from hits.models import ModelAnswer, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
+from tests.hits.doing import refused
 from tests.hits.protocols.test_contract import WITH_CROWD, folder, name, protocol, roots, sample
 
 __all__ = ["folder", "name", "protocol", "roots", "sample"]
@@ -107,5 +108,5 @@ def test_a_task_of_several_screens_is_not_for_models() -> None:
         lambda: model_answering.described(model, stage),
         lambda: model_answering.take(model, stage, 5, 60),
     ):
-        with pytest.raises(model_answering.SeveralScreensError, match="asks on several screens"):
+        with refused("several_screens", match="asks on several screens"):
             call()

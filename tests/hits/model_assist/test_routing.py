@@ -21,6 +21,7 @@ from hits.releases.verbs import releasing
 from hits.stages.verbs import custom_stages
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -423,7 +424,7 @@ def test_undone_items_wait_for_people_and_can_be_routed_again(stage: Stage, mode
     deciding.decide(stage)
     assert (found.returned, found.used, states(stage)) == (11, 0, {"new": 12})
     assert not Verdict.objects.filter(superseded_at=None).exists() and row.undone_at
-    with pytest.raises(routing.RoutingUsedError, match="sent to people already"):
+    with refused("routing_used", match="sent to people already"):
         routing.undo(row, None)
     again = routed(stage, model)
     # The audited item of the first time stays with people.
@@ -439,7 +440,7 @@ def test_items_of_which_later_ones_were_made_stay_decided(stage: Stage, model: M
     found = routing.undo(row, None)
     deciding.decide(stage)
     assert (found.returned, found.used, states(stage)) == (2, 1, {"kept": 1, "new": 3})
-    with pytest.raises(routing.RoutingUsedError, match="Later items were made of everything"):
+    with refused("routing_used", match="Later items were made of everything"):
         routing.undo(row, None)
 
 

@@ -27,6 +27,7 @@ from hits.protocols.base import SettingsRefusedError
 from hits.publishing.verbs import publishing, sending
 from hits.stages.verbs import stage_settings, task_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.stand_in import StandIn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -204,7 +205,7 @@ def test_too_many_rows_an_archived_project_and_another_task_are_refused(choosing
     with pytest.raises(FormatErrors, match="the limit is 20,000"):
         suggesting.suggest(choosing, [row("a", "north")] * (MOST_ROWS + 1), None)
     other = make.stage(choosing.project)
-    with pytest.raises(suggestions.NoSuggestionsError, match="takes no suggestions"):
+    with refused("no_suggestions", match="takes no suggestions"):
         suggesting.suggest(other, [row("a", "north")], None)
     Project.objects.update(archived_at=timezone.now())
     with pytest.raises(ArchivedError):
@@ -404,7 +405,7 @@ def test_a_suggestion_that_the_task_does_not_take_any_more_stops_publishing(choo
     quote = publishing.quote(choosing)
     (problem,) = quote.problems
     assert problem.startswith("1 suggestion is nothing that the task takes now, such as b: choice 'east'")
-    with pytest.raises(suggestions.UnfitSuggestionsError):
+    with refused("suggestions_do_not_fit"):
         publishing.publish(choosing, quote.items, quote.total, "page-1", None)
     suggesting.suggest(choosing, [row("b", "west")], None)
     published(choosing)

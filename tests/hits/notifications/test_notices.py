@@ -41,6 +41,7 @@ from hits.notifications.verbs import writing_notices
 from hits.releases.verbs import releasing
 from hits.releases.verbs.releasing import NothingToReleaseError
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 POLICY = {"check_every": 1000, "min_answers": 20, "floor": 0.2, "alpha": 0.01}
@@ -355,7 +356,7 @@ def test_a_kind_that_is_switched_off_is_neither_shown_nor_counted(stage: Stage, 
     writing_notices.choose(alice, {"budget": (False, True)})
     assert [row.kind for row in notices.seen_by(alice)] == ["review"]
     assert notices.new_count(alice) == 1
-    with pytest.raises(writing_notices.UnknownKindError, match="no kind weather"):
+    with refused("unknown_kind", match="no kind weather"):
         writing_notices.choose(alice, {"review": (False, False), "weather": (True, True)})
     assert notices.new_count(alice) == 1
 

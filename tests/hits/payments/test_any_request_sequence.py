@@ -25,6 +25,7 @@ from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
 from hits.refusals import Refusal
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.stand_in import StandIn
 
 EXAMPLES = 10 if connection.vendor == "postgresql" else 40
@@ -164,7 +165,7 @@ def test_somebody_who_is_no_owner_any_more_decides_nothing(stand_in: StandIn) ->
     ):
         with pytest.raises(Refusal, match="takes the role owner"):
             decide()
-    with pytest.raises(requesting_budget.ReasonMissingError):
+    with refused("reason_missing"):
         requesting_budget.decline(row, case.owner, "  ")
-    with pytest.raises(requesting_budget.NotYoursError):
+    with refused("not_yours"):
         requesting_budget.withdraw(row, case.owner)

@@ -16,6 +16,7 @@ from hits.publishing.verbs import publishing, sending, topping_up
 from hits.releases.verbs import releasing
 from hits.workers.verbs import blocking
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.record_project import fields
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -262,7 +263,7 @@ def test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_aga
     assert held.summary.to_review == 2 and held.summary.next_auto_approval is not None
     assert _account(held).paid == 0
     first, second = held.assignments.order_by("id")
-    with pytest.raises(reviewing.FeedbackMissingError):
+    with refused("feedback_missing"):
         reviewing.reject(held, [first.pk, second.pk], " ", None)
     reviewing.approve(held, [first.pk], None)
     reviewing.reject(held, [second.pk], "Empty answer", None)

@@ -22,7 +22,7 @@ from hits.workers.rules import grant_rows
 from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import granting, personal_data
 from tests.hits import factories as make
-from tests.hits.doing import do
+from tests.hits.doing import do, refused
 from tests.hits.market import VerbRefusedError
 from tests.hits.pools.links import make_link
 
@@ -283,7 +283,7 @@ def test_another_project_uses_a_pool_and_cannot_change_it(market, stage, lead, p
     with pytest.raises(Refused):
         do("pools.archive", pool, lead)
     assert pool.key not in [held.key for held in granting.held_in(stage.project)]
-    with pytest.raises(granting.UnknownKeyError):
+    with refused("unknown_qualification"):
         granting.intend(stage.project, pool.key, [outside], lead)
 
 

@@ -12,6 +12,7 @@ from hits.projects.verbs import projects
 from hits.recipes import OptionError
 from hits.workers.verbs import granting
 from tests.hits import factories
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,7 @@ def test_a_project_has_a_stage_for_each_annotator_that_it_begins_with(lead: Any)
     assert annotators(project) == ["human-1", "human-2", "human-3"]
     assert [stage.requirements[0]["qualification"] for stage in project.stages.filter(key="human-3")] == ["annotator-3"]
     granting.refuse_unknown(project, "annotator-3")
-    with pytest.raises(granting.UnknownKeyError):
+    with refused("unknown_qualification"):
         granting.refuse_unknown(project, "annotator-4")
 
 

@@ -25,6 +25,7 @@ from hits.mturk.errors import UnreachableError
 from hits.people.verbs import messaging
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.stand_in import StandIn
 
 # The rules are the same on any database; how it keeps them is seen in a few. HYPOTHESIS_PROFILE=thorough tries more.
@@ -182,6 +183,6 @@ def test_a_later_end_takes_the_place_of_an_earlier_one_and_a_blocked_worker_stay
 @pytest.mark.parametrize("hours", [0, 721])
 def test_a_pause_has_an_end_that_can_be_seen(stand_in: StandIn, hours: int) -> None:
     case = Case(stand_in)
-    with pytest.raises(blocking.ReasonRefusedError, match="1 to 720 hours"):
+    with refused("reason_refused", match="1 to 720 hours"):
         blocking.pause(case.stage, [case.worker.worker_id], hours, "", None)
     assert not Block.objects.exists()

@@ -22,6 +22,7 @@ from hits.views import words
 from hits.workers.rules import worker_table
 from hits.workers.verbs import blocking, comparing
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.said import computed
 
 pytestmark = pytest.mark.django_db
@@ -311,7 +312,7 @@ def test_a_block_by_hand_keeps_the_reason_and_the_figures(stage: Stage, crowd: l
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 1001])
 def test_without_a_reason_nobody_is_blocked(stage: Stage, crowd: list[Worker], reason: str) -> None:
-    with pytest.raises(blocking.ReasonRefusedError):
+    with refused("reason_refused"):
         blocking.intend_by_hand(stage, [crowd[0].worker_id], reason, None)
     assert not Block.objects.exists()
 

@@ -17,6 +17,7 @@ from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import granting
 from tests.hits import factories as make
 from tests.hits.crashes import MOMENTS, crash, interrupted
+from tests.hits.doing import refused
 from tests.hits.market import VerbRefusedError
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -189,7 +190,7 @@ def test_only_what_stages_give_or_ask_for_can_be_given(project, parts, lead, key
     make.qualification_test(project, key="reading-test")
     mine = {"qualification": "reading-test", "comparator": "Exists"}
     Stage.objects.filter(pk=parts[0].pk).update(requirements=[mine])
-    with pytest.raises(granting.UnknownKeyError, match="There are: part-one"):
+    with refused("unknown_qualification", match="There are: part-one"):
         granting.intend(project, key, ["A1"], lead)
 
 

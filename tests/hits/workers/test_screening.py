@@ -29,6 +29,7 @@ from hits.workers.rules import screening as domain
 from hits.workers.rules.screening_results import results, standing
 from hits.workers.verbs import granting, screening
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = {"hit_title": "Was it wet?", "settings": {"question": "Was it wet?", "choices": ["Yes", "No"]}}
@@ -303,7 +304,7 @@ def test_what_does_not_make_whole_hits_is_not_published(stage, market) -> None:
     assert publishing.quote(test).items == 4
     quote = publishing.quote(test, 3)
     assert any("3 do not make whole HITs" in problem for problem in quote.problems)
-    with pytest.raises(publishing.TestRefusedError):
+    with refused("screening_refused"):
         publishing.publish(test, 3, quote.total, "page-1", None)
     assert not test.hits.exists() and test.project.account.reserved == 0
 
