@@ -15,6 +15,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from common.prepared import Prepared
 from marketplace.models import Hit, HitType, Worker
+from ops.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.on_postgresql
 
@@ -62,10 +63,10 @@ def test_two_threads_may_write_the_same_query_at_once(hits: list[Hit], monkeypat
     def as_sql(compiler: SQLCompiler, *args: Any, **kwargs: Any) -> Any:
         if second.ident is None:
             second.start()
-            assert second_writes.wait(10)
+            assert second_writes.wait(PATIENCE_SECONDS)
         else:
             second_writes.set()
-            first_has_rows.wait(10)
+            first_has_rows.wait(PATIENCE_SECONDS)
             raise ValueError("The second one gives up, so that it needs no connection.")
         return write(compiler, *args, **kwargs)
 
@@ -77,7 +78,7 @@ def test_two_threads_may_write_the_same_query_at_once(hits: list[Hit], monkeypat
     monkeypatch.setattr(SQLCompiler, "as_sql", as_sql)
     assert prepared(pk=hits[0].pk) == [hits[0]]
     first_has_rows.set()
-    second.join(10)
+    second.join(PATIENCE_SECONDS)
     assert not second.is_alive()
 
 
