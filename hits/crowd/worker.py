@@ -109,6 +109,7 @@ class Worker:
         self._time_scale = time_scale
         self._in_hand: _Open | None = None
         self._next: Reply | None = None
+        self._reply_lost = False
         self._returned: set[str] = set()
         self._closed_to_me: set[str] = set()
         self._strange_groups: set[str] = set()
@@ -121,6 +122,7 @@ class Worker:
         try:
             return self._arrive() if not self.worker_id else doing()
         except UnreachableError:
+            self._reply_lost = True
             return self._rest()
 
     def put_down(self) -> None:
@@ -179,13 +181,23 @@ class Worker:
     # Taking a HIT and reading it
 
     def _take(self) -> float:
-        here = self._next or self._from_the_list()
+        here = self._next or self._still_in_hand() or self._from_the_list()
         self._next = None
         if here is None:
             return 0.0 if self._take_a_test() else self._rest()
         page = here.page
         frame = page.first("iframe", "src")
         return self._read(here, page, frame.attributes["src"]) if frame else self._rest()
+
+    def _still_in_hand(self) -> Reply | None:
+        """A HIT that was accepted while a reply was lost. Until its time runs out, nobody else can take it."""
+        if not self._reply_lost:
+            return None
+        work = self._site.get(self._home + "worker/")
+        held = work.page.first("li", "data-seconds-left")
+        link = held.first("a", "href") if held else None
+        self._reply_lost = link is not None
+        return self._site.get(urljoin(work.url, link.attributes["href"])) if link else None
 
     def _from_the_list(self) -> Reply | None:
         # What the person returned is listed among all work only, and may be done after all.

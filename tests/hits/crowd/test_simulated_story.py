@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hits.crowd.browser import Allowance
+from hits.crowd.browser import Allowance, Reply, UnreachableError
 from hits.crowd.key import AnswerKey, WrongKeyError
 from hits.crowd.people import Person, happens
 from hits.crowd.worker import Tally, Worker
@@ -131,3 +131,21 @@ def test_an_answer_that_was_kept_before_counts_as_given_and_another_one_as_lost(
         worker.tally, worker._in_hand = Tally(), sent
         worker.step()
         assert worker.tally == counted
+
+
+@pytest.mark.parametrize("lost", ["the task page", "the answer"])
+def test_a_hit_whose_reply_was_lost_is_taken_up_again(
+    worker_at_the_page: WorkerMaker, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    worker = worker_at_the_page(CAREFUL)
+    name = "get" if lost == "the task page" else "post"
+    asks = getattr(worker._frame, name)
+
+    def silent(*_: Any, **__: Any) -> Reply:
+        monkeypatch.setattr(worker._frame, name, asks)
+        raise UnreachableError("timed out")
+
+    monkeypatch.setattr(worker._frame, name, silent)
+    for _ in range(10):
+        worker.step()
+    assert worker.tally == Tally(answers=1)
