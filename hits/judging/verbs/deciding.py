@@ -23,6 +23,7 @@ from hits.judging.rules.required_answers import answers_counted
 from hits.judging.rules.summaries import refresh_summary
 from hits.model_assist.rules import model_votes
 from hits.models import (
+    Assignment,
     ComputationRun,
     Extension,
     Hit,
@@ -329,11 +330,14 @@ def _detail(outcome: Outcome, routing: int | None) -> dict[str, int]:
 
 
 def _hits(pks: Sequence[int]) -> list[Hit]:
-    """By slot, with `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
+    """By slot, with `growing` (an extension is on its way), `reopened` (how often for places that nobody took) and
+    `unscored` (answers that were harvested and are no labels yet).
+    """
     for_free_places = Q(extensions__state=Extension.State.DONE, extensions__places__gt=F("extensions__assignments"))
     rows = with_coming(hits_of(pks)).annotate(
         growing=Count("extensions", filter=Q(extensions__state=Extension.State.PLANNED)),
         reopened=Count("extensions", filter=for_free_places),
+        unscored=Exists(Assignment.objects.filter(hit=OuterRef("pk"), scored=False)),
     )
     return list(rows.order_by("slot"))
 
@@ -379,7 +383,8 @@ def _state(outcome: Outcome, newest: Any) -> str:
         return Item.State.OPEN
     if newest is None or newest.state == Hit.State.REFUSED:
         return Item.State.NEW
-    if newest.state in AT_THE_MARKETPLACE or newest.growing:
+    # Another process may harvest while this one decides: what is not scored yet is not missing.
+    if newest.state in AT_THE_MARKETPLACE or newest.growing or newest.unscored:
         return Item.State.OPEN
     if newest.harvested >= newest.max_assignments:
         # Every place was answered, yet an answer does not count: buy it again.

@@ -84,6 +84,23 @@ def test_what_is_missing_beyond_the_free_places_is_added_to_them(market, bring, 
     assert _account(stage).reserved == Decimal("0.15") == gateway().balance().on_hold
 
 
+def test_an_answer_that_another_process_has_not_scored_yet_is_not_bought_again(market, bring, stage, publish, answer):
+    projects.want_answers(stage, 2, 1)
+    bring(1)
+    publish(stage)
+    hit = stage.hits.get()
+    answer(market.sign_up_worker(), hit)
+    answer(market.sign_up_worker(), hit)
+    harvesting.harvest(stage)
+    # As an answer does that was harvested and scored alone.
+    stage.items.update(stale=True)
+    deciding.decide(stage)
+    assert (_state(stage), topping_up.top_up(stage)) == ("open", None)
+    scoring.score(stage)
+    deciding.decide(stage)
+    assert (_state(stage), _account(stage).paid, _account(stage).reserved) == ("kept", Decimal("0.10"), Decimal(0))
+
+
 def test_after_three_times_it_waits_for_a_lead_and_says_why(market, bring, stage, publish):
     bring(1)
     publish(stage)
