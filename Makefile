@@ -9,7 +9,7 @@ MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check demo bench fuzz faults messages screenshots lock sbom audit clean
+.PHONY: help run test test-fast test-long check demo bench fuzz faults messages screenshots lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,11 +17,14 @@ help: ## list the targets
 run: $(RUNTIME) ## start everything on this machine, with two sample projects; Ctrl-C ends it
 	@$(BIN)/python -m ops.run
 
-test: $(TOOLS) $(AUDIT) ## run every test that this machine can run, and say what it could not
+test: $(TOOLS) $(AUDIT) ## run every test but the long ones that this machine can run, and say what it could not
 	@$(BIN)/python -m ops.run_tests
 
 test-fast: $(TOOLS) ## run what needs neither a browser nor another database, in about a minute
 	@$(BIN)/python -m ops.run_tests --fast
+
+test-long: $(TOOLS) ## run whole lives, upgrades and what fills memory; CI does so when the sources changed
+	@$(BIN)/python -m ops.run_tests --long
 
 check: $(TOOLS) ## lint, formatting, templates and types
 	@$(BIN)/python -m ops.check

@@ -1,13 +1,16 @@
-"""`make test`: everything that this machine can run, on SQLite and on PostgreSQL, and what it could not run and why.
+"""`make test`: what this machine can run, on SQLite and on PostgreSQL, and what it could not run and why.
 
 TEST_DATABASE_URL or DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names
 a browser. With DATABASE_URL and REDIS_URL set, the browser tests' whole stack runs on those servers, in databases of
 its own that are dropped again. `--fast` runs a part that needs neither a browser nor another database.
-Under CI=true a gap is a failure. Exit status 0 only when nothing failed.
+`make test-long` (`--long`) runs the tests that are marked `long`, and writes down of which sources they passed;
+`--long-if-changed` does so only where the sources are others than those. Under CI=true a gap is a failure. Exit status
+0 only when nothing failed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -35,6 +38,15 @@ NO_DJANGO = ("-p", "no:django")
 # SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
 # money, sums, order and JSON in its own SQL, and one life from end to end. Such tests are marked `on_postgresql`.
 POSTGRESQL_MARK = "on_postgresql"
+# Whole lives, upgrades and memory: they take as long as half of all others, and seldom find what those do not.
+LONG_MARK = "long"
+NOT_LONG = ("-m", f"not {LONG_MARK}")
+# A digest of the sources with which the long tests passed last; to be committed with them.
+LONG_PASSED = ROOT / "tests" / "long_passed.txt"
+WATCHED = (
+    *("annotate", "client", "common", "hits", "marketplace", "ops", "samples", "static", "templates"),
+    *("manage.py", "requirements.txt", "constraints.txt", "pyproject.toml"),
+)
 # The stricter database about odd texts: where it is, it is enough to ask it.
 STRICTER_ON_POSTGRESQL = (
     "tests/hits/views/test_fuzz.py",
@@ -124,13 +136,11 @@ def groups(server: str | None) -> list[Group]:
     stacks = [path for path in ("tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
-        Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
+        Group("Whole stack", stacks, (*NO_DJANGO, *NOT_LONG), _given_servers()),
         *_requester_parts(stricter),
         Group("Client", ("tests/client",), NO_DJANGO),
-        Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
-        Group("Marketplace's site on SQLite", WORKERS_SITE),
-        # Alone: where other tests of the requester's side run, the migrations are switched off.
-        Group("Upgrades", ("tests/upgrades",)),
+        Group("Marketplace on SQLite", ("tests/marketplace",), NOT_LONG, ignored=(*stricter, *WORKERS_SITE)),
+        Group("Marketplace's site on SQLite", WORKERS_SITE, NOT_LONG),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
     ]
@@ -141,17 +151,25 @@ def _requester_parts(ignored: Sequence[str]) -> list[Group]:
     files = [file for folder in REQUESTER_TESTS for file in sorted((ROOT / folder).rglob("test_*.py"))]
     names = [name for file in files if (name := str(file.relative_to(ROOT))) not in ignored]
     return [
-        Group(f"Requester on SQLite, part {part + 1} of {REQUESTER_PARTS}", names[part::REQUESTER_PARTS])
+        Group(f"Requester on SQLite, part {part + 1} of {REQUESTER_PARTS}", names[part::REQUESTER_PARTS], NOT_LONG)
         for part in range(REQUESTER_PARTS)
     ]
 
 
-def marked(folders: Sequence[str]) -> tuple[str, ...]:
-    """The files that have a test for PostgreSQL: to read them costs less than to have pytest collect all others."""
+def long_groups() -> list[Group]:
+    chosen, stacks = ("-m", LONG_MARK), marked(("tests/e2e", "tests/faults"), LONG_MARK)
+    return [
+        *(Group(Path(file).stem, (file,), (*NO_DJANGO, *chosen), _given_servers()) for file in stacks),
+        # Alone: where other tests of the requester's side run, the migrations are switched off.
+        Group("Upgrades", marked(("tests/upgrades",), LONG_MARK), chosen),
+        Group("Requester's long tests", marked(REQUESTER_TESTS, LONG_MARK), chosen),
+    ]
+
+
+def marked(folders: Sequence[str], mark: str = POSTGRESQL_MARK) -> tuple[str, ...]:
+    """The files that have a test with this mark: to read them costs less than to have pytest collect all others."""
     files = (file for folder in folders for file in (ROOT / folder).rglob("test_*.py"))
-    return tuple(
-        sorted(str(file.relative_to(ROOT)) for file in files if f"pytest.mark.{POSTGRESQL_MARK}" in file.read_text())
-    )
+    return tuple(sorted(str(file.relative_to(ROOT)) for file in files if f"pytest.mark.{mark}" in file.read_text()))
 
 
 def fast_groups() -> list[Group]:
@@ -167,7 +185,7 @@ def in_a_browser(folders: Sequence[str]) -> tuple[str, ...]:
 def _on_postgresql(server: str) -> list[Group]:
     requester = {"DATABASE_URL": f"{server}{_database_name()}"}
     marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
-    chosen = ("-m", POSTGRESQL_MARK)
+    chosen = ("-m", f"{POSTGRESQL_MARK} and not {LONG_MARK}")
     return [
         Group("Marketplace on PostgreSQL", marked(("tests/marketplace",)), chosen, marketplace),
         Group("Requester on PostgreSQL", marked(REQUESTER_TESTS), chosen, requester),
@@ -315,6 +333,43 @@ def run_fast() -> int:
     return 1 if failed else 0
 
 
+def watched() -> str:
+    """A digest of every file that the long tests depend on: the sources, themselves, and the helpers beside them."""
+    long = {ROOT / name for name in marked(("tests",), LONG_MARK)}
+    helpers = (file for folder in {file.parent for file in long} for file in folder.glob("*.py"))
+    sources = (file for name in WATCHED for file in [ROOT / name, *(ROOT / name).rglob("*")])
+    files = long | {file for file in helpers if not file.name.startswith("test_")} | set(filter(_is_source, sources))
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(f"{file.relative_to(ROOT)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _is_source(file: Path) -> bool:
+    """Whether it is kept: neither made by a build or by Python nor a document."""
+    made = {"__pycache__", "build"} & set(file.relative_to(ROOT).parts) or any(
+        part.endswith(".egg-info") for part in file.parts
+    )
+    return file.is_file() and not made and file.suffix not in (".pyc", ".md")
+
+
+def run_long(*, only_if_changed: bool = False) -> int:
+    """`make test-long`: what it passed with is written down when nothing failed and nothing was left out."""
+    now = watched()
+    if only_if_changed and LONG_PASSED.exists() and LONG_PASSED.read_text().strip() == now:
+        print("The long tests have passed with these sources.")
+        return 0
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    outcomes = run_all(long_groups()).values()
+    failed = sum(len(each.failed) or bool(each.trouble) for each in outcomes)
+    gaps = [f"{name}: {why}" for each in outcomes for name, why in sorted(each.skipped.items())]
+    print(*(f"Not run on this machine: {gap}" for gap in gaps), sep="\n")
+    print(f"{sum(len(each.passed) for each in outcomes)} long tests passed, {failed} failed, {len(gaps)} skipped")
+    if not failed and not gaps:
+        LONG_PASSED.write_text(now + "\n")
+    return 1 if failed or (gaps and os.environ.get("CI") == "true") else 0
+
+
 def _empty_results() -> None:
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
@@ -327,8 +382,10 @@ def _beside(module: str) -> subprocess.Popen[bytes]:
 def main() -> int:
     if sys.argv[1:] == ["--fast"]:
         return run_fast()
+    if sys.argv[1:] in (["--long"], ["--long-if-changed"]):
+        return run_long(only_if_changed=sys.argv[1] == "--long-if-changed")
     if sys.argv[1:]:
-        print("The only option is --fast; without it every test runs.", file=sys.stderr)
+        print("The options are --fast, --long and --long-if-changed.", file=sys.stderr)
         return 2
     _empty_results()
     try:

@@ -13,6 +13,8 @@ import pytest
 
 from ops.surroundings import ROOT
 
+pytestmark = pytest.mark.long
+
 BUSY = "while True: pass"
 # It has no end of its own while something moves; this one only keeps what hangs from standing for ever.
 LONGEST_SECONDS = 3600

@@ -12,6 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from ops.stack import Stack
 from tests.e2e.browsing import accessible, people
 
+pytestmark = pytest.mark.long
+
 __all__ = ["people"]
 
 # Twenty-two people read; on a busy machine that takes them long.

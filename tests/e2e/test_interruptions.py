@@ -14,6 +14,8 @@ from ops.stack import Stack
 from ops.waiting import until
 from tests.benchmarks.synthetic import examples
 
+pytestmark = pytest.mark.long
+
 ITEMS = 600
 BEGIN = """
 import time

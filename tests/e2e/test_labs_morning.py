@@ -13,6 +13,8 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 from ops.stack import Stack
 from tests.e2e.browsing import accessible, people, tab_to, third_party_cookie
 
+pytestmark = pytest.mark.long
+
 __all__ = ["people"]
 
 PASSWORD = "reading by the river"

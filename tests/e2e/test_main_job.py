@@ -19,6 +19,8 @@ from ops.demo_record import checks, demonstrate
 from ops.stack import Stack
 from tests.migrated import bring
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 7
 EXAMPLES = 10

@@ -15,6 +15,8 @@ from tests.faults.scenarios import Outcome
 from tests.faults.table import HEAD, figures, line, write
 from tests.faults.verdict import judge
 
+pytestmark = pytest.mark.long
+
 
 def test_deaths_of_the_worker_and_the_broker_and_lost_replies_cost_nothing(finished: Installation) -> None:
     # HITs are published by the process for what may take minutes.

@@ -18,6 +18,7 @@ TARGETS = [
     "run",
     "test",
     "test-fast",
+    "test-long",
     "check",
     "demo",
     "bench",
@@ -55,17 +56,42 @@ def test_what_make_starts_is_there(target: str) -> None:
     assert place.with_suffix(".py").exists() or (place / "__main__.py").exists()
 
 
-def test_every_test_belongs_to_a_group_on_sqlite() -> None:
+@pytest.mark.parametrize("server", [None, "postgres://postgres@127.0.0.1:5432/"])
+def test_every_test_belongs_to_a_group(server: str | None) -> None:
     """A folder that nobody names would never run, and nobody would notice."""
-    groups = run_tests.groups(None)
+    groups = [*run_tests.groups(server), *run_tests.long_groups()]
     files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / "tests").rglob("test_*.py"))]
     assert [file for file in files if not any(group.has(file) for group in groups)] == []
 
 
-def test_every_test_belongs_to_a_group_with_a_server() -> None:
-    groups = run_tests.groups("postgres://postgres@127.0.0.1:5432/")
-    files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / "tests").rglob("test_*.py"))]
-    assert [file for file in files if not any(group.has(file) for group in groups)] == []
+def test_every_long_test_is_in_the_long_run_and_the_others_are_not() -> None:
+    files = run_tests.marked(("tests",), run_tests.LONG_MARK)
+    taken = [group for file in files for group in run_tests.long_groups() if group.has(file)]
+    assert len(taken) == len(files) > 10
+    assert all(run_tests.LONG_MARK in group.options for group in taken)
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs"), [("hits/pipeline.py", True), ("tests/e2e/test_demo.py", True), ("docs/verbs.md", False)]
+)
+def test_the_long_tests_run_again_when_a_source_or_one_of_them_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, runs: bool
+) -> None:
+    for name in ("hits/pipeline.py", "tests/e2e/test_demo.py", "docs/verbs.md"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(f"# pytest.mark.{run_tests.LONG_MARK}")
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(run_tests, "RESULTS", tmp_path / "build")
+    monkeypatch.setattr(run_tests, "LONG_PASSED", tmp_path / "tests" / "long_passed.txt")
+    outcomes = {"fine": run_tests.Outcome(passed={"a"})}
+    monkeypatch.setattr(run_tests, "run_all", lambda wanted: began.append(wanted) or outcomes)
+    began: list[object] = []
+    assert [run_tests.run_long(only_if_changed=True) for _ in range(2)] == [0, 0] and len(began) == 1
+    (tmp_path / changed).write_text(f"# pytest.mark.{run_tests.LONG_MARK} ")
+    assert run_tests.run_long(only_if_changed=True) == 0 and len(began) == 1 + runs
+    outcomes["fine"].failed.add("b")
+    (tmp_path / "hits" / "pipeline.py").write_text("another")
+    assert [run_tests.run_long(only_if_changed=True) for _ in range(2)] == [1, 1] and len(began) == 3 + runs
 
 
 @pytest.mark.parametrize("folder", ["tests/hits", "tests/marketplace"])

@@ -63,6 +63,7 @@ def test_a_backup_is_whole_counted_and_restored(stage: object, tmp_path: Path) -
     assert Project.objects.create(name="new", slug="new", recipe="r", namespace="n", seed=1).pk
 
 
+@pytest.mark.long
 def test_restoring_keeps_little_of_the_database_in_memory(stage: object, tmp_path: Path) -> None:
     for _ in range(24):
         Blob.store(os.urandom(1_000_000))

@@ -32,6 +32,8 @@ from tests.migrated import SIDES, manage, migrated
 from tests.upgrades.conftest import default_database
 from tests.upgrades.left import FROM_0_3, as_left, load
 
+pytestmark = pytest.mark.long
+
 # What 0.3 had fetched of its sample when it was left: all of it waited for a lead.
 ANSWERS = 12
 # One answer with its fee, $.

@@ -23,6 +23,8 @@ from tests.upgrades import released
 from tests.upgrades.conftest import default_database
 from tests.upgrades.left import FROM_0_3, as_left
 
+pytestmark = pytest.mark.long
+
 SQUASHED = ("hits", "0001_squashed_0073_evaluated_systems")
 
 

@@ -17,7 +17,7 @@ from hits.api.docs import TAGS
 from hits.api.urls import urlpatterns
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
     text = io.StringIO()
     call_command("spectacular", "--validate", "--fail-on-warn", stdout=text)

@@ -147,6 +147,7 @@ def test_the_time_of_a_hostile_file_grows_with_its_size_and_not_with_its_square(
 
 
 @pytest.mark.parametrize("reader", READERS)
+@pytest.mark.long
 def test_the_limits_bound_the_memory_of_a_hostile_file(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (reading, jsonstream):
         monkeypatch.setattr(module, "LONGEST_LINE", 20_000)

@@ -389,6 +389,7 @@ def test_of_100_000_rows_the_one_short_line_is_named() -> None:
 
 
 @pytest.mark.parametrize(("name", "few"), [("table.csv", 5000), ("table.jsonl", 5000), ("table.xlsx", 500)])
+@pytest.mark.long
 def test_five_times_as_many_rows_take_hardly_more_memory(name: str, few: int) -> None:
     def peak(count: int) -> int:
         stream = io.BytesIO(long_table(count, name))

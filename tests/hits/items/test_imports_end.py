@@ -126,6 +126,7 @@ def test_an_import_whose_time_is_up_is_failed_with_a_sentence(
     assert "more than 30 minutes, the most that an import may take" in error
 
 
+@pytest.mark.long
 def test_reading_and_storing_a_file_takes_six_bytes_of_memory_a_byte(project: Project) -> None:
     words = "The ferry was late again, and Mara read the paper on the quay. " * 16
     rows = []

@@ -23,6 +23,7 @@ PATIENCE_SECONDS = 300
 PROGRAM = [sys.executable, "-m", "tests.hits.judging.killed_filtering"]
 
 
+@pytest.mark.long
 def test_a_run_whose_process_is_killed_in_its_third_fold_goes_on_there_with_equal_results(tmp_path: Path) -> None:
     sign = tmp_path / "third-fold"
     env = {
@@ -50,6 +51,7 @@ def test_a_run_whose_process_is_killed_in_its_third_fold_goes_on_there_with_equa
 
 
 @pytest.mark.django_db
+@pytest.mark.long
 def test_five_times_as_many_queries_take_hardly_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     # The weights have one size, which would hide what grows.
     monkeypatch.setattr(linear, "HASHED", 2**10)

@@ -113,6 +113,7 @@ class Growing(RuleBasedStateMachine):
         assert (again, is_new) == (made, False), "nothing changed, so it is the same release"
 
 
+@pytest.mark.long
 def test_ten_releases_move_no_item_between_splits() -> None:
     Growing.lead = factories.user()
     run_state_machine_as_test(
@@ -127,6 +128,7 @@ def test_ten_releases_move_no_item_between_splits() -> None:
     )
 
 
+@pytest.mark.long
 def test_a_clone_that_says_so_keeps_the_splits_and_another_deals_anew(lead: User) -> None:
     project = started(lead)
     add(project, range(300))

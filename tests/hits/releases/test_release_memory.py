@@ -20,7 +20,7 @@ from hits.text.filtering import artefacts
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 TEXT = {"entities": make.MENTIONS, "source": "Our own sample", "key_field": "id"}
 
 

@@ -131,6 +131,7 @@ def test_a_receiver_that_is_down_for_a_while_loses_nothing_and_gets_nothing_twic
     assert (hook.failures, hook.failing_since, hook.error) == (0, None, "")
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_between_the_call_and_its_note_sends_again_and_says_so(
     tmp_path: Path, listener: Receiver
 ) -> None:
@@ -456,6 +457,7 @@ def test_the_listener_of_the_documentation_has_20_lines() -> None:
     assert len([line for line in script().splitlines() if line.strip()]) <= 20
 
 
+@pytest.mark.long
 def test_the_listener_of_the_documentation_stores_each_decided_item(tmp_path: Path) -> None:
     """As a process of its own: a thousand decided items, one of them decided again, and what is not signed."""
     port, store = free_port(), tmp_path / "items.sqlite3"

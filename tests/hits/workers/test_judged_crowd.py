@@ -16,6 +16,7 @@ ITEMS = 240
 
 
 @pytest.mark.parametrize("setup", [WITH_GOLD, WITHOUT_GOLD], ids=lambda setup: setup.title)
+@pytest.mark.long
 def test_all_who_choose_by_chance_are_blocked_and_nobody_honest(stand_in: StandIn, lead: Any, setup: Setup) -> None:
     found = simulate(stand_in, setup, lead, ITEMS)
     print("\n" + table([found]))
