@@ -16,7 +16,9 @@ from rest_framework.response import Response
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import Shape, StateField, UsernameField
+from hits.core.errors import Refused
 from hits.items.api.uploads import FORM_BYTES
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating, importing
 from hits.judging.rules.recipe_rows import newest_run
 from hits.models import ChangeSet, Item, ItemChange
@@ -69,7 +71,7 @@ class ArticleShape(ArticleRow):
         ]
 
     def get_fingerprint(self, item: Item) -> str:
-        return annotating.fingerprint(item)
+        return fingerprint(item)
 
 
 class NewAnnotations(Shape):
@@ -243,7 +245,7 @@ class GenerateAgain(ArticlesView):
     def post(self, request: Request, **address: str) -> Response:
         run = newest_run(self.project, annotating.AGAIN)
         if run is None:
-            raise annotating.NothingToChangeError("Start the computation generate-again first, and wait for its end.")
+            raise Refused("nothing_to_change", "Start the computation generate-again first, and wait for its end.")
         found = annotating.propose_run(self.stage, run, self.user)
         return Response(ChangeSetShape(found).data, status=status.HTTP_201_CREATED)
 

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import Shape, StateField
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
 from hits.models import Item
 from hits.protocols.optional import MarkedSentence
@@ -47,7 +48,7 @@ class TargetsShape(Shape):
         ]
 
     def get_fingerprint(self, item: Item) -> str:
-        return correcting.fingerprint(item)
+        return fingerprint(item)
 
 
 class Correction(Shape):

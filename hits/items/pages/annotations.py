@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from hits.core.errors import Refused
 from hits.formats.files.faults import FormatErrors, grouped
 from hits.items.pages import forms
 from hits.items.pages.queries import refuse_other
@@ -37,7 +38,7 @@ def index(request: LeadRequest, stage: Stage) -> HttpResponse:
         found = annotating.propose_file(stage, file.name, file, request.user)
     except FormatErrors as error:
         return _page(request, stage, form, 400, error)
-    except annotating.NothingToChangeError as error:
+    except Refused as error:
         form.add_error("file", str(error))
         return _page(request, stage, form, 400)
     return redirect("change-set", stage.project.slug, stage.key, found.pk)
@@ -86,7 +87,7 @@ def again(request: LeadRequest, stage: Stage) -> HttpResponse:
         return redirect("annotations", stage.project.slug, stage.key)
     try:
         found = annotating.propose_run(stage, run, request.user)
-    except annotating.NothingToChangeError as error:
+    except Refused as error:
         messages.info(request, str(error))
         return redirect("annotations", stage.project.slug, stage.key)
     return redirect("change-set", stage.project.slug, stage.key, found.pk)
@@ -109,7 +110,7 @@ def confirm(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     found = get_object_or_404(stage.change_sets, pk=pk)
     try:
         count = annotating.confirm(found, request.user)
-    except (FormatErrors, annotating.NothingToChangeError) as error:
+    except (FormatErrors, Refused) as error:
         messages.error(request, f"{error} Nothing was changed.")
         return redirect("annotations", stage.project.slug, stage.key)
     said = f"{count:,} article{'' if count == 1 else 's'} changed." if count else "This is done already."
@@ -123,7 +124,7 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     found = get_object_or_404(stage.change_sets, pk=pk)
     try:
         count = annotating.undo_together(found, request.user)
-    except (annotating.NothingToUndoError, annotating.SentError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was undone.")
     else:
         messages.success(request, f"Undone: {count:,} article{'' if count == 1 else 's'} as before.")

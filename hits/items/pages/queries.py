@@ -16,6 +16,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts
+from hits.core.errors import Refused
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
@@ -158,7 +160,7 @@ def _page(
         "sent_to": item.children.select_related("stage").first(),
         "form": _form(data, asked),
         "faults": faults,
-        "seen": annotating.fingerprint(item),
+        "seen": fingerprint(item),
         "changes": [(change, _difference(change)) for change in changes],
         "newest": next((change.pk for change in changes if change.undone_at is None), None),
         "before": stage.items.filter(pk__lt=item.pk).order_by("-pk").values_list("pk", flat=True).first(),
@@ -358,7 +360,7 @@ def _save(request: LeadRequest, item: Item, wanted: MentionCorrection) -> HttpRe
     except AnswerRefusedError as refusal:
         said_of_it = [f"This mention {reason[0].lower()}{reason[1:]}" for reason in refusal.reasons]
         return _page(request, item, request.POST, 400, said_of_it)
-    except (annotating.ChangedError, annotating.SentError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was saved.")
     else:
         said = "Saved." if is_new else "Nothing was different, so nothing was saved."
@@ -413,7 +415,7 @@ def drop(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
         annotating.drop(item, query, seen, request.user, back=back)
     except AnswerRefusedError as refusal:
         messages.error(request, f"{refusal} Nothing was changed.")
-    except (annotating.ChangedError, annotating.SentError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was changed.")
     else:
         messages.success(request, "The query is back." if back else "The query is taken out.")
@@ -426,7 +428,7 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     item = _item(stage, pk)
     try:
         annotating.undo(item, request.user)
-    except (annotating.NothingToUndoError, annotating.SentError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was undone.")
     else:
         messages.success(request, "Undone.")

@@ -10,22 +10,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from hits.core.errors import Refused
 from hits.items.models import ChangeSet, Item, ItemChange
-from hits.refusals import Refusal
 
 AT_ONCE = 500
-
-
-class ChangedError(Refusal):
-    """The item is not the one that was looked at. Nothing was changed."""
-
-    error_code = "item_changed"
-
-
-class NothingToUndoError(Refusal):
-    """No change stands, or a later one has to be undone first. Nothing was changed."""
-
-    error_code = "nothing_to_undo"
 
 
 def fingerprint(item: Item) -> str:
@@ -34,9 +22,9 @@ def fingerprint(item: Item) -> str:
 
 
 def refuse_changed(item: Item, seen: str) -> None:
-    """`seen` is the fingerprint of what was looked at. Raises ChangedError."""
+    """`seen` is the fingerprint of what was looked at. Raises Refused (item_changed)."""
     if fingerprint(item) != seen:
-        raise ChangedError("Somebody has changed this text since you opened it. Look at it again.")
+        raise Refused("item_changed", "Somebody has changed this text since you opened it. Look at it again.")
 
 
 def _as_it_is(item: Item) -> None:
@@ -71,11 +59,11 @@ def undo(
 ) -> None:
     """Take back these changes, each with its item as it is now and what the item is called in a refusal.
 
-    Raises NothingToUndoError where an item is not what its change made of it.
+    Raises Refused (nothing_to_undo) where an item is not what its change made of it.
     """
     for row, change, named in undone:
         if row.data != change.after:
-            raise NothingToUndoError(f"{named} was changed since. Undo that change first.")
+            raise Refused("nothing_to_undo", f"{named} was changed since. Undo that change first.")
     _store({row: change.before for row, change, _ in undone}, follow)
     now = timezone.now()
     for start in range(0, len(undone), AT_ONCE):

@@ -19,10 +19,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.formats.files.faults import Faults
 from hits.formats.files.reading import json_lines, text_lines
 from hits.items.rules import item_changes
-from hits.items.rules.item_changes import ChangedError, NothingToUndoError, fingerprint
+from hits.items.rules.item_changes import fingerprint
 from hits.items.rules.item_inputs import count
 from hits.judging.rules.required_answers import chunks
 from hits.judging.rules.summaries import refresh_summary
@@ -31,8 +32,6 @@ from hits.projects.rules.plugins import options_of, protocol_of, usable_protocol
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import AnnotatedProtocol, MentionCorrection
 from hits.refusals import Refusal
-
-__all__ = ["ChangedError", "NothingToUndoError", "fingerprint"]
 
 # A file of annotations and its items are in memory together.
 MOST_BYTES = 32 * 1024 * 1024
@@ -47,18 +46,6 @@ class NotAnnotatedError(Refusal):
 
     error_code = "no_annotations"
     http_status = 404
-
-
-class SentError(Refusal):
-    """Something of the item went on to the next stage. Nothing was changed."""
-
-    error_code = "article_sent"
-
-
-class NothingToChangeError(Refusal):
-    """A file or a run changes nothing, or what was shown is not what there is now. Nothing was changed."""
-
-    error_code = "nothing_to_change"
 
 
 def protocol_for(stage: Stage) -> AnnotatedProtocol:
@@ -94,7 +81,7 @@ def corrected(rows: QuerySet[Item]) -> QuerySet[Item]:
 def annotate(item: Item, given: Mapping[str, Any], seen: str, user: User | None) -> bool:
     """Give the item these annotations; False where it has them. `seen` is the fingerprint of what was looked at.
 
-    Raises AnswerRefusedError from the protocol, ChangedError, SentError.
+    Raises AnswerRefusedError from the protocol, Refused (item_changed, article_sent).
     """
     protocol = protocol_for(item.stage)
     return _change(item, seen, user, lambda data: protocol.annotate(data, given, options_of(item.stage.project)))
@@ -127,12 +114,12 @@ def _change(item: Item, seen: str, user: User | None, changed: Callable[[Json], 
 
 
 def undo(item: Item, user: User | None) -> None:
-    """Take back the newest change of the item that stands. Raises NothingToUndoError, SentError."""
+    """Take back the newest change of the item that stands. Raises Refused (nothing_to_undo, article_sent)."""
     with transaction.atomic():
         own = _locked(item)
         newest = own.changes.filter(undone_at=None).first()
         if newest is None:
-            raise NothingToUndoError("No change of this text is left to undo.")
+            raise Refused("nothing_to_undo", "No change of this text is left to undo.")
         _refuse_sent(own)
         item_changes.undo([(own, newest, "This text")], user, count)
         record(own.stage.project, user, "took a correction back", [own.stage], {"item": own.key})
@@ -152,7 +139,7 @@ def _locked(item: Item) -> Item:
 
 def _refuse_sent(item: Item) -> None:
     if is_sent(item):
-        raise SentError("Queries of this text went on to the next stage, so it can no longer change.")
+        raise Refused("article_sent", "Queries of this text went on to the next stage, so it can no longer change.")
 
 
 # Many items: annotations out and in
@@ -169,7 +156,7 @@ def export(stage: Stage) -> Iterator[bytes]:
 def propose_file(stage: Stage, name: str, stream: BinaryIO, user: User | None) -> ChangeSet:
     """Read a file of annotations as a whole and say what it would change; nothing is changed yet.
 
-    Raises FormatErrors with every fault, NothingToChangeError.
+    Raises FormatErrors with every fault, Refused (nothing_to_change).
     """
     wanted = _read(stage, stream)
     effect = _effect(wanted, Counter())
@@ -245,7 +232,7 @@ def _texts(data: Json, fields: Json) -> Iterator[tuple[str, object, object]]:
 def propose_run(stage: Stage, run: ComputationRun, user: User | None) -> ChangeSet:
     """Say what the results of a run would change. What leads corrected and what was sent stays as it is.
 
-    Raises NothingToChangeError.
+    Raises Refused (nothing_to_change).
     """
     wanted, left_out = _remade(stage, run)
     return ChangeSet.objects.create(stage=stage, run=run, effect=_effect(wanted, left_out), created_by=user)
@@ -279,7 +266,7 @@ def _remade(stage: Stage, run: ComputationRun) -> tuple[dict[Item, Json], Counte
 def _effect(wanted: Mapping[Item, Json], left_out: Mapping[str, int]) -> Json:
     if not wanted:
         why = "".join(f" {number:,} left out: {reason}." for reason, number in left_out.items())
-        raise NothingToChangeError(f"It would change nothing.{why}")
+        raise Refused("nothing_to_change", f"It would change nothing.{why}")
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     prints = []
@@ -299,7 +286,8 @@ def _effect(wanted: Mapping[Item, Json], left_out: Mapping[str, int]) -> Json:
 def confirm(found: ChangeSet, user: User | None) -> int:
     """Carry out what was shown; returns how many items were changed. A second time changes nothing.
 
-    All is read and checked anew. Raises FormatErrors, NothingToChangeError where it would not change what was shown.
+    All is read and checked anew. Raises FormatErrors, and Refused (nothing_to_change) where it
+    would not change what was shown.
     """
     with transaction.atomic():
         stage = Stage.objects.select_related("project").get(pk=found.stage_id)
@@ -313,7 +301,9 @@ def confirm(found: ChangeSet, user: User | None) -> int:
             assert found.run
             wanted, left_out = _remade(stage, found.run)
         if _effect(wanted, left_out) != found.effect:
-            raise NothingToChangeError("Articles were changed since this was shown. Look at what it would change now.")
+            raise Refused(
+                "nothing_to_change", "Articles were changed since this was shown. Look at what it would change now."
+            )
         item_changes.write(wanted, user, together=found, follow=count)
         record(stage.project, user, "corrected texts together", [stage], {"changes": found.pk, "items": len(wanted)})
         _note(found, state=ChangeSet.State.DONE, done_at=timezone.now())
@@ -326,14 +316,17 @@ def _file(blob: Blob) -> BinaryIO:
 
 
 def undo_together(found: ChangeSet, user: User | None) -> int:
-    """Take back all changes of a confirmed set; returns how many items. Raises NothingToUndoError, SentError."""
+    """Take back all changes of a confirmed set; returns how many items.
+
+    Raises Refused (nothing_to_undo, article_sent).
+    """
     with transaction.atomic():
         stage = Stage.objects.select_related("project").get(pk=found.stage_id)
         lock(stage)
         found.refresh_from_db()
         standing = list(found.changes.filter(undone_at=None).select_related("item"))
         if found.state != ChangeSet.State.DONE or not standing:
-            raise NothingToUndoError("None of these changes is left to undo.")
+            raise Refused("nothing_to_undo", "None of these changes is left to undo.")
         _refuse_later(standing)
         for change in standing:
             change.item.stage = stage
@@ -355,13 +348,16 @@ def _refuse_later(standing: Sequence[ItemChange]) -> None:
     for some in chunks(standing, READ_AT_ONCE):
         pks = [change.item_id for change in some]
         if gone := sent(Item.objects.filter(pk__in=pks)).count():
-            raise SentError(
-                f"Queries of {gone:,} of these texts went on to the next stage, so they can no longer change."
+            raise Refused(
+                "article_sent",
+                f"Queries of {gone:,} of these texts went on to the next stage, so they can no longer change.",
             )
         newest = max(change.pk for change in standing)
         later = ItemChange.objects.filter(item__in=pks, undone_at=None, pk__gt=newest)
         if keys := list(later.values_list("item__key", flat=True)[:3]):
-            raise NothingToUndoError(f"Texts were changed since, such as {', '.join(keys)}. Undo those changes first.")
+            raise Refused(
+                "nothing_to_undo", f"Texts were changed since, such as {', '.join(keys)}. Undo those changes first."
+            )
 
 
 def _note(found: ChangeSet, **values: object) -> None:

@@ -16,31 +16,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from hits.core.action_log import record
 from hits.core.errors import Refused
 from hits.items.rules import item_changes
-from hits.items.rules.item_changes import ChangedError, NothingToUndoError, fingerprint
 from hits.models import Assignment, Hit, Item, ItemChange, Stage
 from hits.projects.rules.plugins import protocol_of
 from hits.protocols.optional import CorrectableProtocol, MarkedProtocol
-from hits.refusals import Refusal
-
-__all__ = [
-    "ChangedError",
-    "NothingToUndoError",
-    "PublishedError",
-    "correct",
-    "fellows",
-    "fingerprint",
-    "marked_protocol_for",
-    "note",
-    "protocol_for",
-    "published",
-    "undo",
-]
-
-
-class PublishedError(Refusal):
-    """Workers may have seen the item, or a fellow of it that would change too. Nothing was changed."""
-
-    error_code = "item_published"
 
 
 def protocol_for(stage: Stage) -> CorrectableProtocol:
@@ -79,7 +57,7 @@ def correct(item: Item, wanted: Any, seen: str, user: User | None) -> int:
     """Have the item ask what is wanted; returns how many items were changed, 0 when it does already.
 
     `wanted` is what the protocol's `correct` takes, `seen` the fingerprint of what the lead looked at. Raises
-    AnswerRefusedError from the protocol, ChangedError, PublishedError.
+    AnswerRefusedError from the protocol, Refused (item_changed, item_published).
     """
     protocol = protocol_for(item.stage)
     with transaction.atomic():
@@ -112,19 +90,19 @@ def _locked(item: Item) -> tuple[Item, list[Item]]:
 
 def _refuse_published(item: Item, named: str) -> None:
     if published(Item.objects.filter(pk=item.pk)).exists():
-        raise PublishedError(f"{named} is published, so it can no longer change.")
+        raise Refused("item_published", f"{named} is published, so it can no longer change.")
 
 
 def undo(item: Item, user: User | None) -> int:
     """Take back the newest change that stands, in fellows that changed with it too; returns how many items.
 
-    Raises NothingToUndoError, PublishedError.
+    Raises Refused (nothing_to_undo, item_published).
     """
     with transaction.atomic():
         own, others = _locked(item)
         newest = own.changes.filter(undone_at=None).first()
         if newest is None:
-            raise NothingToUndoError("No change of this text is left to undo.")
+            raise Refused("nothing_to_undo", "No change of this text is left to undo.")
         undone = [(own, newest, "This text")]
         undone += [(row, change, f"The same text in “{row.stage.title}”") for row, change in _together(newest, others)]
         for row, _, named in undone:

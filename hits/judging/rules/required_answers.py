@@ -10,10 +10,10 @@ from typing import TypeVar
 from django.db.models import QuerySet
 
 from hits.answers.models import Label
+from hits.core.errors import Refused
 from hits.items.models import Item
 from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.optional import LevelledProtocol
-from hits.refusals import Refusal
 from hits.stages.models import Stage
 from hits.stats import enough
 from hits.stats.vote_rules.rule_text import units_of
@@ -21,12 +21,6 @@ from hits.stats.vote_rules.rule_text import units_of
 # From so many decided items on, the expectation is their mean.
 ENOUGH_DECIDED = 20
 COMPARED = ".correct"
-
-
-class UnknownUnitError(Refusal):
-    """The condition for enough answers speaks of something that no answer can say. Correct it in the settings."""
-
-    error_code = "unknown_unit"
 
 
 def expected(stage: Stage) -> float:
@@ -71,9 +65,9 @@ def faults(stage: Stage) -> list[str]:
 
 
 def refuse(stage: Stage) -> None:
-    """Raises UnknownUnitError."""
+    """Raises Refused (unknown_unit)."""
     if found := faults(stage):
-        raise UnknownUnitError(" ".join(found))
+        raise Refused("unknown_unit", " ".join(found))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
+from hits.core.errors import Refused
 from hits.model_assist.pages.forms import RoutingForm
 from hits.model_assist.rules import model_agreement as figures
 from hits.model_assist.verbs import routing
@@ -95,11 +96,7 @@ def route(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, request.POST, "Look at the preview and confirm it. Nothing was changed.")
     try:
         row = routing.route(stage, form.condition(), decided, saved, request.user)
-    except (
-        routing.RoutingRefusedError,
-        routing.NothingToRouteError,
-        routing.RoutingChangedError,
-    ) as refusal:
+    except (routing.RoutingRefusedError, Refused) as refusal:
         return _page(request, stage, request.POST, str(refusal))
     said = (
         f"The models decide {amount(row.decided, 'item')}. {amount(row.audited, 'item')} of those on which they "

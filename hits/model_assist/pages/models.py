@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
 from common import shown_once
+from hits.core.errors import Refused
 from hits.model_assist.pages.forms import RegisterModelForm
 from hits.model_assist.rules.model_leases import MOST_TIMES, counts_of_not_given_again
 from hits.model_assist.verbs import model_annotators
@@ -49,7 +50,7 @@ def register(request: LeadRequest, project: Project) -> HttpResponse:
         row, token = model_annotators.register(
             project, given["name"], given["version"], given["cost_per_answer"], request.user
         )
-    except (model_annotators.ModelRefusedError, model_annotators.ModelTakenError) as refusal:
+    except Refused as refusal:
         form.add_error(None, str(refusal))
         return _index(request, project, form)
     return shown_once.leading_to(request, reverse("models", args=[project.slug]), token=token, name=str(row))

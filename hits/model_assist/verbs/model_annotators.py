@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from hits.accounts.models import token_digest
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.core.models.fields import MICRO
 from hits.model_assist.rules import model_leases
 from hits.models import ModelAnnotator, Project
@@ -25,19 +26,6 @@ LONGEST_NAME, LONGEST_VERSION = 60, 40
 MOST_COST = Decimal(1000)
 
 
-class ModelRefusedError(Refusal):
-    """What was written names no model. Nothing was changed."""
-
-    error_code = "model_refused"
-    http_status = 400
-
-
-class ModelTakenError(Refusal):
-    """The project has a living model of this name and version, or as many as it can have. Nothing was changed."""
-
-    error_code = "model_taken"
-
-
 class ModelEndedError(Refusal):
     """The model has ended already."""
 
@@ -49,13 +37,17 @@ def register(
 ) -> tuple[ModelAnnotator, str]:
     """A new model's row, and its token, which is nowhere kept. `cost_per_answer` is in dollars, None: not known.
 
-    Raises ModelRefusedError, ModelTakenError, ArchivedError.
+    Raises Refused (model_refused, model_taken), ArchivedError.
     """
     name, version = _one_line(name, "name", LONGEST_NAME), _one_line(version, "version", LONGEST_VERSION)
     if cost_per_answer is not None and not 0 <= cost_per_answer <= MOST_COST:
-        raise ModelRefusedError(f"The cost of an answer is $0 to ${MOST_COST:,}. Nothing was changed.")
+        raise Refused(
+            "model_refused", f"The cost of an answer is $0 to ${MOST_COST:,}. Nothing was changed.", status=400
+        )
     if cost_per_answer is not None and cost_per_answer != cost_per_answer.quantize(MICRO):
-        raise ModelRefusedError("The cost of an answer has at most six decimals. Nothing was changed.")
+        raise Refused(
+            "model_refused", "The cost of an answer has at most six decimals. Nothing was changed.", status=400
+        )
     token = PREFIX + secrets.token_urlsafe(32)
     try:
         with transaction.atomic():
@@ -63,7 +55,7 @@ def register(
             Project.objects.select_for_update(no_key=True).get(pk=project.pk)
             refuse_archived(project)
             if project.model_annotators.living().count() >= MOST_LIVING:
-                raise ModelTakenError(f"This project has {MOST_LIVING} models. End one that is not needed.")
+                raise Refused("model_taken", f"This project has {MOST_LIVING} models. End one that is not needed.")
             row = ModelAnnotator.objects.create(
                 project=project,
                 name=name,
@@ -75,8 +67,9 @@ def register(
             )
             record(project, user, "registered a model", detail={"model": str(row)})
     except IntegrityError as error:
-        raise ModelTakenError(
-            f"{name} {version} is registered already. End it first, or choose another version. Nothing was changed."
+        raise Refused(
+            "model_taken",
+            f"{name} {version} is registered already. End it first, or choose another version. Nothing was changed.",
         ) from error
     return row, token
 
@@ -84,7 +77,7 @@ def register(
 def _one_line(text: str, what: str, longest: int) -> str:
     text = " ".join(text.split())
     if fault := line_fault(text, longest):
-        raise ModelRefusedError(f"The {what} of a model {fault}. Nothing was changed.")
+        raise Refused("model_refused", f"The {what} of a model {fault}. Nothing was changed.", status=400)
     return text
 
 

@@ -58,18 +58,6 @@ class RoutingRefusedError(Refusal):
         return {"faults": list(self.faults)}
 
 
-class NothingToRouteError(Refusal):
-    """There is no item that the models can decide. Nothing was changed."""
-
-    error_code = "nothing_to_route"
-
-
-class RoutingChangedError(Refusal):
-    """Items or their price changed since the preview. Look at the new one and confirm again. Nothing was changed."""
-
-    error_code = "routing_changed"
-
-
 @dataclass(frozen=True)
 class Condition:
     """When models decide: `least` of these `models` (ids) say the same, each with at least this confidence, 0..1."""
@@ -247,8 +235,8 @@ def _is_concluded(rule: Rule, answer: ModelAnswer) -> bool:
 def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user: User | None) -> Routing:
     """Let the models decide these items. `decided` and `saved` are those of the preview that was confirmed.
 
-    The verdicts are written by `deciding`, which the caller starts. Raises RoutingRefusedError, NothingToRouteError,
-    RoutingChangedError, NoCrowdError, ArchivedError.
+    The verdicts are written by `deciding`, which the caller starts. Raises RoutingRefusedError, NoCrowdError,
+    ArchivedError, Refused (nothing_to_route, routing_changed).
     """
     refuse(stage, condition)
     with transaction.atomic():
@@ -256,11 +244,12 @@ def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user
         stage = hit_plans.locked(stage)
         plan = _plan(stage, condition)
         if not plan.decided:
-            raise NothingToRouteError(_nothing(plan))
+            raise Refused("nothing_to_route", _nothing(plan))
         if (len(plan.decided), plan.saved) != (decided, saved):
-            raise RoutingChangedError(
+            raise Refused(
+                "routing_changed",
                 f"It is now {amount(len(plan.decided), 'item')}, which would cost ${plan.saved:,.2f}. Please confirm "
-                "again."
+                "again.",
             )
         row = Routing.objects.create(
             stage=stage,

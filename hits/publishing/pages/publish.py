@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import tasks
+from hits.core.errors import Refused
 from hits.judging.rules import required_answers
 from hits.models import BudgetExceededError, Stage
 from hits.payments.rules.commitments import BalanceTooLowError
@@ -54,7 +55,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _quote(request, stage, 409)
     except (
         publishing.NothingToPublishError,
-        required_answers.UnknownUnitError,
+        Refused,
         NotOfferedError,
         BalanceTooLowError,
         NotReconciledError,

@@ -236,7 +236,7 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, UnknownUnitError, MisfitError, Refused (suggestions_do_not_fit), CheckQuestionsRefusedError,
+    Raises NotOfferedError, MisfitError, CheckQuestionsRefusedError, Refused (unknown_unit, suggestions_do_not_fit),
     NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()

@@ -11,6 +11,8 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 
+from hits.core.errors import Refused
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
 from hits.models import Item, ItemChange, Stage
 from hits.projects.rules.plugins import pages_of
@@ -55,7 +57,7 @@ def item(request: LeadRequest, stage: Stage, page: str, pk: int) -> HttpResponse
         count = correcting.correct(row, asked.wanted, fields.get("seen", ""), request.user)
     except AnswerRefusedError as refusal:
         return _shown(request, own, shown, row, 400, fields=fields, refusal=refusal)
-    except (correcting.ChangedError, correcting.PublishedError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was saved.")
         row.refresh_from_db()
         return _shown(request, own, shown, row, 409)
@@ -71,7 +73,7 @@ def undo(request: LeadRequest, stage: Stage, page: str, pk: int) -> HttpResponse
         raise Http404("Nothing is corrected on this page.")
     try:
         count = correcting.undo(row, request.user)
-    except (correcting.NothingToUndoError, correcting.PublishedError) as error:
+    except Refused as error:
         messages.error(request, f"{error} Nothing was undone.")
     else:
         messages.success(request, f"Undone{f', in {shown.fellows_named} too' if count > 1 else ''}.")
@@ -110,7 +112,7 @@ def _shown(
         **frame(item.stage),
         "own_page": page,
         "item": own,
-        "seen": correcting.fingerprint(item),
+        "seen": fingerprint(item),
         "changes": changes,
         "newest": next((change.pk for change in changes if change.undone_at is None), None),
         "note": correcting.note(item) if shown.form else "",

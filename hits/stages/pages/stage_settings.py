@@ -13,6 +13,7 @@ from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from hits.core.errors import Refused
 from hits.model_assist.rules.suggestions import takes_suggestions
 from hits.models import Stage
 from hits.payments.rules.large_changes import LargeChangeError
@@ -81,11 +82,7 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     except LargeChangeError as error:
         return _page(request, stage, form, large=_asked(error))
-    except (
-        stage_settings.SettingsFixedError,
-        stage_settings.StillSendingError,
-        publishing.ArrivalsWaitError,
-    ) as refusal:
+    except (stage_settings.SettingsFixedError, Refused, publishing.ArrivalsWaitError) as refusal:
         form.add_error(None, str(refusal))
         return _page(request, stage, form, 409)
     names = ", ".join(LABELS[name] for name in changed)

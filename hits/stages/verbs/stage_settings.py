@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.judging.rules import aggregated_values, required_answers
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Hit, Stage
@@ -111,12 +112,6 @@ class SettingsFixedError(Refusal):
         return {"settings": list(self.names), "reasons": list(self.reasons)}
 
 
-class StillSendingError(Refusal):
-    """HITs are on their way to the marketplace with the present values. Nothing was changed."""
-
-    error_code = "still_sending"
-
-
 @dataclass(frozen=True)
 class StageSetting:
     """One setting with its value as `stages.toml` writes it; `recipe` is the recipe's own, None where it has no stage.
@@ -158,9 +153,9 @@ def change(
 
     Where leads approve from now on and the time until then was 0 s and is not named, they get TIME_FOR_LEADS.
 
-    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, StillSendingError while
-    HITs with the present values are on their way, and LargeChangeError for a large raise of reward or answers, unless
-    `confirmed` has the same values.
+    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, Refused (still_sending)
+    while HITs with the present values are on their way, and LargeChangeError for a large raise of reward or answers,
+    unless `confirmed` has the same values.
     """
     refuse_without_crowd(stage)
     with transaction.atomic():
@@ -284,7 +279,8 @@ def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, An
         raise SettingsFixedError(list(fixed), [f"{name} is fixed: {why}" for name, why in fixed.items()])
     on_their_way = stage.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT])
     if set(NEXT_HITS).intersection(changed) and on_their_way.exists():
-        raise StillSendingError(
+        raise Refused(
+            "still_sending",
             "HITs of this stage are being published with the present values. Wait until they are at the marketplace. "
-            "Nothing was changed."
+            "Nothing was changed.",
         )

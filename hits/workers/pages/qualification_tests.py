@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
+from hits.core.errors import Refused
 from hits.formats.files.faults import Fault
 from hits.formats.inputs.qualification_test import MOST_BYTES, MOST_CHOICES, MOST_QUESTIONS, without_blanks
 from hits.models import Project, QualificationTest, Stage
@@ -98,7 +99,7 @@ def _save(request: LeadRequest, row: QualificationTest) -> HttpResponse:
     if form.is_valid():
         try:
             qualification_tests.change(row, form.details(), request.user, [_question(one) for one in typed])
-        except qualification_tests.WrongTestStateError as error:
+        except Refused as error:
             messages.error(request, str(error))
             return _back(row)
         except qualification_tests.RefusedTestError as error:
@@ -201,7 +202,7 @@ def fill(request: LeadRequest, project: Project, test: str) -> HttpResponse:
             count = _draw(row, forms.KnownQuestionsForm(project, request.POST), request.user)
     except qualification_tests.RefusedTestError as error:
         return _edit(request, row, 400, faults=error.errors, from_file=getattr(file, "name", None) or "the draw")
-    except (qualification_tests.NothingKnownError, qualification_tests.WrongTestStateError) as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _back(row)
     messages.success(request, f"The draft now has {count:,} question{'' if count == 1 else 's'}. Read them through.")
@@ -220,7 +221,7 @@ def remove(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     row = _found(project, test)
     try:
         qualification_tests.remove(row, request.user)
-    except (qualification_tests.RequiredTestError, qualification_tests.WrongTestStateError) as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _back(row)
     messages.success(request, f"The draft “{row.title}” is removed.")
@@ -243,11 +244,7 @@ def offer(request: LeadRequest, project: Project, test: str) -> HttpResponse:
         return _page(request, "offer", row, can_offer=_can_offer(row))
     try:
         qualification_tests.offer(row, request.POST.get("fingerprint", ""), request.user)
-    except (
-        qualification_tests.ChangedTestError,
-        qualification_tests.RefusedTestError,
-        qualification_tests.WrongTestStateError,
-    ) as error:
+    except (Refused, qualification_tests.RefusedTestError) as error:
         messages.error(request, f"{error} Nothing was offered.")
         row.refresh_from_db()
         return _page(request, "offer", row, 409, can_offer=_can_offer(row))
@@ -267,7 +264,7 @@ def withdraw(request: LeadRequest, project: Project, test: str) -> HttpResponse:
         return _page(request, "withdraw", row)
     try:
         qualification_tests.withdraw(row, request.user)
-    except qualification_tests.WrongTestStateError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _back(row)
     said = "The marketplace is being told. From then on nobody can take the test."
@@ -310,11 +307,7 @@ def requirement(request: LeadRequest, stage: Stage) -> HttpResponse:
     test = _found(stage.project, request.POST.get("add" if adds else "remove", ""))
     try:
         (qualification_tests.require if adds else qualification_tests.drop_requirement)(stage, test, request.user)
-    except (
-        qualification_tests.FrozenStageError,
-        qualification_tests.RequiredTestError,
-        qualification_tests.WrongTestStateError,
-    ) as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         told = "now have to pass" if adds else "no longer have to pass"

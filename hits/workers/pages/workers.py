@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, tasks
 from hits.answers.rules import answer_words, text_evidence
+from hits.core.errors import Refused
 from hits.items.pages.items import labels_with_items
 from hits.items.rules.item_texts import ItemTexts
 from hits.judging.rules import stage_statistics
@@ -211,7 +212,7 @@ def block(request: LeadRequest, stage: Stage) -> HttpResponse:
     try:
         given = form.cleaned_data
         blocking.intend(stage, chosen, request.user, at_most=given["cost"], tell=given["tell"])
-    except (blocking.NotBlockableError, blocking.LossGrownError) as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _preview(request, stage, 400)
     said = f"{len(chosen):,} worker{' is' if len(chosen) == 1 else 's are'} being blocked, and their items asked again."
@@ -247,7 +248,7 @@ def block_chosen(request: LeadRequest, stage: Stage) -> HttpResponse:
     try:
         told = given["told"] if given["tell"] else None
         new = blocking.intend_by_hand(stage, ids, given["reason"], request.user, at_most=given["cost"], told=told)
-    except (blocking.NotBlockableError, blocking.LossGrownError) as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _chosen(request, stage, form)
     said = f"{new:,} worker{' is' if new == 1 else 's are'} being blocked, and their items asked again."
@@ -267,7 +268,7 @@ def pause(request: LeadRequest, stage: Stage) -> HttpResponse:
             jobs.start(request, tasks.finish_blocks, stage.pk, said=said)
             return redirect("workers", stage.project.slug, stage.key)
         rows = blocking.preview_chosen(stage, _ids(request)).rows
-    except blocking.NotBlockableError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return redirect("workers", stage.project.slug, stage.key)
     context = {**frame(stage), "rows": rows, "form": form, "unguarded": blocking.unguarded(stage)}
@@ -331,7 +332,7 @@ def _ids(request: HttpRequest) -> list[str]:
 def _chosen(request: HttpRequest, stage: Stage, form: forms.BlockByHandForm) -> HttpResponse:
     try:
         chosen = blocking.preview_chosen(stage, _ids(request))
-    except blocking.NotBlockableError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return redirect("workers", stage.project.slug, stage.key)
     context = {

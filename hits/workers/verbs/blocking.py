@@ -26,7 +26,6 @@ from hits.judging.rules.counting import recount
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Assignment, Block, Stage, Webhook, WebhookDelivery, Worker
 from hits.publishing.rules.hit_items import all_item_pks, lock_items
-from hits.refusals import Refusal
 from hits.stats.blocking import Evidence, Policy
 from hits.workers.rules import block_letters, worker_table
 from hits.workers.rules.block_losses import Loss, Return, answers_of, loss, restored
@@ -49,18 +48,6 @@ MOST_HOURS = 24 * 30
 MOST_AT_ONCE = 500
 # Sentences on the stage's page; there are more only when the marketplace refuses every grant.
 SHOWN = 5
-
-
-class NotBlockableError(Refusal):
-    """A worker who is not among the stage's proposals; look at the preview again."""
-
-    error_code = "not_blockable"
-
-
-class LossGrownError(Refusal):
-    """The blocks cost more than was confirmed, since more answers came. Look at the preview again."""
-
-    error_code = "loss_grown"
 
 
 @dataclass(frozen=True)
@@ -159,16 +146,17 @@ def intend(
 
     `at_most` are the dollars that somebody confirmed for answers in their place. With `tell` a message to each is
     written down too, with the evidence and what happens to their answers.
-    Raises NotBlockableError and LossGrownError; then nothing is changed.
+    Raises Refused (not_blockable) and Refused (loss_grown); then nothing is changed.
     """
     wanted = set(worker_ids)
     evidence = {found.worker: found for found in proposals(stage)}
     standing = _standing(stage, wanted)
     unknown = wanted - set(evidence) - standing
     if unknown:
-        raise NotBlockableError(
+        raise Refused(
+            "not_blockable",
             f"Not among those who would be blocked: {', '.join(sorted(unknown))}. Look at the preview again. "
-            "Nobody was blocked."
+            "Nobody was blocked.",
         )
     _refuse_beyond(stage, wanted - standing, at_most)
     new = sorted(wanted - standing)
@@ -179,7 +167,7 @@ def intend(
 def preview_chosen(stage: Stage, worker_ids: Iterable[str]) -> Chosen:
     """What blocking these workers of the stage by hand leads to; changes nothing.
 
-    Who is blocked already is left out. Raises NotBlockableError for those who never answered in the stage.
+    Who is blocked already is left out. Raises Refused (not_blockable) for those who never answered in the stage.
     """
     rows = _chosen(stage, set(worker_ids))
     ids = [row.stat.worker.worker_id for row in rows]
@@ -199,7 +187,7 @@ def intend_by_hand(
 
     Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. `told` is
     the reason that the workers read, in a message that is written down too; None tells them nothing. Raises
-    Refused (reason_refused), NotBlockableError and LossGrownError; then nothing is changed.
+    Refused (reason_refused, not_blockable) and Refused (loss_grown); then nothing is changed.
     """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
@@ -225,7 +213,9 @@ def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
     stats = stage.worker_stats.select_related("worker").filter(worker__worker_id__in=wanted)
     rows = worker_table.rows_of(stage, stats.order_by("worker__worker_id"))
     if unknown := wanted - {row.stat.worker.worker_id for row in rows}:
-        raise NotBlockableError(f"Nobody of this stage: {', '.join(sorted(unknown)[:SHOWN])}. Nobody was blocked.")
+        raise Refused(
+            "not_blockable", f"Nobody of this stage: {', '.join(sorted(unknown)[:SHOWN])}. Nobody was blocked."
+        )
     return [row for row in rows if row.block is None or row.block.until]
 
 
@@ -251,12 +241,13 @@ def _standing(stage: Stage, worker_ids: Iterable[str]) -> set[str]:
 
 
 def _refuse_beyond(stage: Stage, worker_ids: Iterable[str], at_most: Decimal | None) -> None:
-    """Raises LossGrownError."""
+    """Raises Refused (loss_grown)."""
     cost = loss(stage.project, worker_ids).cost
     if at_most is not None and cost > at_most:
-        raise LossGrownError(
+        raise Refused(
+            "loss_grown",
             f"More answers came meanwhile: buying them again costs up to ${cost:,.2f} now, not ${at_most:,.2f}. "
-            "Look at the preview again. Nobody was blocked."
+            "Look at the preview again. Nobody was blocked.",
         )
 
 
@@ -306,7 +297,7 @@ def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user
     it out. Returns how many pauses are new or end later. Who is blocked stays it.
 
     Nothing that was submitted stops counting, and who has begun an assignment finishes it. Raises Refused
-    (reason_refused), for hours as well, and NotBlockableError; then nothing is changed.
+    (reason_refused), for hours as well, and Refused (not_blockable); then nothing is changed.
     """
     reason = reason.strip()
     if not 1 <= hours <= MOST_HOURS or len(reason) > LONGEST_REASON:
@@ -318,9 +309,10 @@ def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user
         )
     rows = _chosen(stage, set(worker_ids))
     if imported := [row.stat.worker.worker_id for row in rows if row.stat.worker.imported_into_id]:
-        raise NotBlockableError(
+        raise Refused(
+            "not_blockable",
             f"From a file of results, and at no marketplace: {', '.join(imported[:SHOWN])}. A pause would keep them "
-            "from nothing. Nobody was paused."
+            "from nothing. Nobody was paused.",
         )
     until = timezone.now() + timedelta(hours=hours)
     return sum(_pause(stage, row, until, reason, user) for row in rows)

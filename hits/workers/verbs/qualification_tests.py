@@ -20,6 +20,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.errors import Refused
 from hits.core.jobs.leases import Held, lease
 from hits.formats.files.faults import Fault, Faults, FormatErrors
 from hits.formats.inputs.qualification_test import (
@@ -40,7 +41,6 @@ from hits.publishing.rules import hit_plans
 from hits.publishing.rules.hit_items import never_shown
 from hits.publishing.rules.hit_types import QUALIFICATIONS
 from hits.publishing.rules.marketplace_account import gateway, sentence
-from hits.refusals import Refusal
 from hits.workers.rules.project_qualifications import INVITED
 
 State = QualificationTest.State
@@ -55,36 +55,6 @@ class RefusedTestError(FormatErrors):
     """What was written is no test: every fault with its place. Nothing was changed."""
 
     error_code = "test_refused"
-
-
-class WrongTestStateError(Refusal):
-    """The test is in another state than this needs. Look at it again."""
-
-    error_code = "wrong_test_state"
-
-
-class ChangedTestError(Refusal):
-    """The test is not the one that was confirmed. Look at it again and confirm anew."""
-
-    error_code = "test_changed"
-
-
-class NothingKnownError(Refusal):
-    """No item here has a gold answer that makes a question. Import question sets, or write the questions."""
-
-    error_code = "nothing_known"
-
-
-class FrozenStageError(Refusal):
-    """The stage is published: its HIT type is made, and its requirements can no longer change."""
-
-    error_code = "stage_frozen"
-
-
-class RequiredTestError(Refusal):
-    """A stage requires the test, or cannot require any more."""
-
-    error_code = "test_required"
 
 
 # Build
@@ -122,7 +92,7 @@ def change(
 ) -> None:
     """Change a draft; its key stays, and stages that require its pass mark follow.
 
-    Raises RefusedTestError, WrongTestStateError.
+    Raises RefusedTestError, Refused (wrong_test_state).
     """
     faults = Faults()
     found = check_details(details, faults)
@@ -136,7 +106,10 @@ def change(
 
 
 def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -> int:
-    """Put a file's questions in the place of the draft's; how many. Raises RefusedTestError, WrongTestStateError."""
+    """Put a file's questions in the place of the draft's; how many.
+
+    Raises RefusedTestError, Refused (wrong_test_state).
+    """
     faults = Faults()
     asked = read_file(content, faults)
     return _replace(row, asked, faults, user, [])
@@ -145,17 +118,18 @@ def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -
 def replace_by_known(row: QualificationTest, count: int, user: User | None, stage_key: str = "") -> int:
     """Draw questions from items with known answers in the place of the draft's; how many there were, at most `count`.
 
-    The draw depends on the project's seed and the test's key alone. Raises NothingKnownError, WrongTestStateError,
-    RefusedTestError.
+    The draw depends on the project's seed and the test's key alone. Raises RefusedTestError, Refused (nothing_known,
+    wrong_test_state).
     """
     with transaction.atomic():
         # Whoever publishes holds the stage: what is drawn here does not go out as a check question meanwhile.
         list(row.project.stages.select_for_update(no_key=True).order_by("pk").values_list("pk"))
         found = list(_known(row, stage_key, min(count, MOST_QUESTIONS)))
         if not found:
-            raise NothingKnownError(
+            raise Refused(
+                "nothing_known",
                 "No item here has a gold answer that makes a question and is not asked as a check question: import "
-                "question sets first, or write the questions."
+                "question sets first, or write the questions.",
             )
         return _replace(row, [one for _, one in found], Faults(), user, [pk for pk, _ in found])
 
@@ -200,13 +174,17 @@ def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
 
 
 def remove(row: QualificationTest, user: User | None) -> None:
-    """Delete a draft that no stage requires. Raises RequiredTestError, WrongTestStateError."""
+    """Delete a draft that no stage requires. Raises Refused (test_required, wrong_test_state)."""
     stages = requiring(row)
     if stages:
-        raise RequiredTestError(f"{_named(stages)} requires this test. Take the requirement out of the stage first.")
+        raise Refused(
+            "test_required", f"{_named(stages)} requires this test. Take the requirement out of the stage first."
+        )
     with transaction.atomic():
         if not QualificationTest.objects.filter(pk=row.pk, state=State.DRAFT).delete()[0]:
-            raise WrongTestStateError("Only a draft can be removed. What workers have seen is withdrawn instead.")
+            raise Refused(
+                "wrong_test_state", "Only a draft can be removed. What workers have seen is withdrawn instead."
+            )
         _record(row, user, "removed a qualification test")
 
 
@@ -244,8 +222,8 @@ def _documents(found: Details, asked: Sequence[Mapping[str, Any]]) -> GradedTest
 def _change_draft(row: QualificationTest, user: User | None, **columns: Any) -> None:
     with transaction.atomic():
         if not _standing(row, State.DRAFT).update(error="", **columns):
-            raise WrongTestStateError(
-                "This test was offered to workers, so it can no longer be changed. Make a new one."
+            raise Refused(
+                "wrong_test_state", "This test was offered to workers, so it can no longer be changed. Make a new one."
             )
         if any(value != getattr(row, name) for name, value in columns.items()):
             _record(row, user, "changed a qualification test")
@@ -262,30 +240,33 @@ def _record(row: QualificationTest, user: User | None, verb: str) -> None:
 def offer(row: QualificationTest, fingerprint: str, user: User | None) -> None:
     """Write down that workers shall see it, or see it again; `finish` tells the marketplace. Offering twice is once.
 
-    `fingerprint` is of the test that was confirmed. Raises ChangedTestError, RefusedTestError, WrongTestStateError.
+    `fingerprint` is of the test that was confirmed. Raises RefusedTestError, Refused (test_changed,
+    wrong_test_state).
     """
     if not row.questions:
         raise RefusedTestError([Fault(None, "", "The test has no question yet. Write at least one.")])
     with transaction.atomic():
         now = QualificationTest.objects.select_for_update().get(pk=row.pk)
         if now.fingerprint != fingerprint:
-            raise ChangedTestError("The test has changed since this page was opened. Look at it again and confirm.")
+            raise Refused(
+                "test_changed", "The test has changed since this page was opened. Look at it again and confirm."
+            )
         if now.state == State.WITHDRAWING:
-            raise WrongTestStateError("It is just being withdrawn. Wait a moment and offer it again.")
+            raise Refused("wrong_test_state", "It is just being withdrawn. Wait a moment and offer it again.")
         if _standing(row, State.DRAFT, State.WITHDRAWN).update(state=State.OFFERING, error=""):
             _record(row, user, "offered a qualification test")
     row.refresh_from_db()
 
 
 def withdraw(row: QualificationTest, user: User | None) -> None:
-    """Write down that no more workers shall take it. Who passed keeps it. Raises WrongTestStateError."""
+    """Write down that no more workers shall take it. Who passed keeps it. Raises Refused (wrong_test_state)."""
     with transaction.atomic():
         is_new = _standing(row, State.OFFERED).update(state=State.WITHDRAWING, error="")
         if is_new:
             _record(row, user, "withdrew a qualification test")
     row.refresh_from_db()
     if not is_new and row.state not in (State.WITHDRAWING, State.WITHDRAWN):
-        raise WrongTestStateError("Only a test that is on offer can be withdrawn.")
+        raise Refused("wrong_test_state", "Only a test that is on offer can be withdrawn.")
 
 
 def finish(project: Project) -> int:
@@ -408,21 +389,23 @@ def requiring(row: QualificationTest) -> list[Stage]:
 
 
 def require(stage: Stage, row: QualificationTest, user: User | None) -> None:
-    """Let in only workers who passed the test. Raises FrozenStageError, RequiredTestError, WrongTestStateError."""
+    """Let in only workers who passed the test. Raises Refused (stage_frozen, test_required, wrong_test_state)."""
     if row.state in (State.WITHDRAWING, State.WITHDRAWN):
-        raise WrongTestStateError("This test is withdrawn, so nobody could take it any more. Offer it again first.")
+        raise Refused(
+            "wrong_test_state", "This test is withdrawn, so nobody could take it any more. Offer it again first."
+        )
     with transaction.atomic():
         locked = hit_plans.locked(stage)
         others = _other_requirements(locked, row)
         if len(others) >= MOST_REQUIREMENTS:
-            raise RequiredTestError(f"A stage has at most {MOST_REQUIREMENTS} requirements. Take one out first.")
+            raise Refused("test_required", f"A stage has at most {MOST_REQUIREMENTS} requirements. Take one out first.")
         _write(stage, [*others, _requirement(row)])
         if _requirement(row) not in locked.requirements:
             record(stage.project, user, "required a qualification test", [stage], {"test": row.key})
 
 
 def drop_requirement(stage: Stage, row: QualificationTest, user: User | None) -> None:
-    """Let workers in whether or not they passed the test. Raises FrozenStageError."""
+    """Let workers in whether or not they passed the test. Raises Refused (stage_frozen)."""
     with transaction.atomic():
         locked = hit_plans.locked(stage)
         others = _other_requirements(locked, row)
@@ -442,7 +425,7 @@ def _requirement(row: QualificationTest) -> dict[str, Any]:
 
 def _other_requirements(locked: Stage, row: QualificationTest) -> list[dict[str, Any]]:
     if hit_plans.is_published(locked):
-        raise FrozenStageError("This stage is published, so who may answer it can no longer change.")
+        raise Refused("stage_frozen", "This stage is published, so who may answer it can no longer change.")
     return [one for one in locked.requirements if one["qualification"] != row.key]
 
 

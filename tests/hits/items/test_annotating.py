@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from hits.formats.files.faults import FormatErrors
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating, sampling
 from hits.judging.rules.recipe_rows import Rows
 from hits.judging.verbs import computing
@@ -15,6 +16,7 @@ from hits.protocols.base import AnswerRefusedError
 from hits.recipes.record.steps import told_of_draw
 from hits.text.questions.passage_queries import figures, queries
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.items.record_articles import archive, article_project, bring, generate
 
 pytestmark = pytest.mark.django_db
@@ -101,21 +103,21 @@ def test_a_project_that_began_before_there_were_articles_says_so(project, stage)
 
 def test_a_query_is_taken_out_and_put_back_and_undone(stage, item, ada):
     before, first = ids(item), ids(item)[0]
-    assert annotating.drop(item, first, annotating.fingerprint(item), ada)
+    assert annotating.drop(item, first, fingerprint(item), ada)
     assert ids(item) == before[1:] and sums(stage)["removed"] == 1
-    assert annotating.drop(item, first, annotating.fingerprint(item), ada, back=True)
+    assert annotating.drop(item, first, fingerprint(item), ada, back=True)
     assert ids(item) == before
     annotating.undo(item, ada)
     assert ids(item) == before[1:]
     annotating.undo(item, ada)
     assert ids(item) == before and sums(stage)["removed"] == 0
-    with pytest.raises(annotating.NothingToUndoError):
+    with refused("nothing_to_undo"):
         annotating.undo(item, ada)
 
 
 def test_a_query_that_is_not_there_cannot_be_taken_out(item, ada):
     with pytest.raises(AnswerRefusedError, match="There is no query s99-e0"):
-        annotating.drop(item, "s99-e0", annotating.fingerprint(item), ada)
+        annotating.drop(item, "s99-e0", fingerprint(item), ada)
 
 
 def test_moving_a_mention_to_another_entity_computes_anew_what_is_asked(stage, item, ada):
@@ -124,7 +126,7 @@ def test_moving_a_mention_to_another_entity_computes_anew_what_is_asked(stage, i
     number = next(n for n, one in enumerate(item.data["sentences"]) if not one["dropped"])
     sentences = [{"mentions": list(one["mentions"])} for one in given["sentences"]]
     sentences[number] = {"mentions": [{**sentences[number]["mentions"][0], "entity": None}]}
-    annotating.annotate(item, {**given, "sentences": sentences}, annotating.fingerprint(item), ada)
+    annotating.annotate(item, {**given, "sentences": sentences}, fingerprint(item), ada)
     assert item.data["sentences"][number]["dropped"] == "no_antecedent"
     assert item.figures["no_antecedent"] == 1 == sums(stage)["no_antecedent"]
 
@@ -137,7 +139,7 @@ def test_wrong_annotations_are_all_named_and_change_nothing(item, ada):
         "no mention",
     ]
     with pytest.raises(AnswerRefusedError) as refused:
-        annotating.annotate(item, {**own, "mentions": wrong}, annotating.fingerprint(item), ada)
+        annotating.annotate(item, {**own, "mentions": wrong}, fingerprint(item), ada)
     assert {"mentions[0]", "mentions[1].type", "mentions[1].entity", "mentions[2]"} <= set(refused.value.fields)
     item.refresh_from_db()
     assert not item.changes.exists()
@@ -150,13 +152,13 @@ def test_mentions_may_neither_overlap_nor_leave_their_line(item, ada):
     across = {"start": marker - 4, "end": marker + 3, "type": "GPE", "entity": 0}
     for wrong, why in (([first, first], "Overlaps"), ([across], "of one line")):
         with pytest.raises(AnswerRefusedError, match=why):
-            annotating.annotate(item, {**own, "mentions": wrong}, annotating.fingerprint(item), ada)
+            annotating.annotate(item, {**own, "mentions": wrong}, fingerprint(item), ada)
 
 
 def test_who_looked_at_an_older_text_changes_nothing(item, ada):
-    seen, first = annotating.fingerprint(item), ids(item)[0]
+    seen, first = fingerprint(item), ids(item)[0]
     annotating.drop(item, first, seen, ada)
-    with pytest.raises(annotating.ChangedError):
+    with refused("item_changed"):
         annotating.drop(item, ids(item)[0], seen, ada)
 
 
@@ -164,8 +166,8 @@ def test_what_was_sent_can_no_longer_change(project, stage, item, ada):
     sampling.draw(project.stages.get(key="validate"), 1)
     sent = annotating.sent(stage.items.all()).get()
     sent.stage = stage
-    with pytest.raises(annotating.SentError, match="went on to the next stage"):
-        annotating.drop(sent, ids(sent)[0], annotating.fingerprint(sent), ada)
+    with refused("article_sent", match="went on to the next stage"):
+        annotating.drop(sent, ids(sent)[0], fingerprint(sent), ada)
 
 
 # Annotations out and in
@@ -180,7 +182,7 @@ def file_of(rows):
 
 
 def test_what_goes_out_comes_in_again_and_changes_nothing(stage, ada):
-    with pytest.raises(annotating.NothingToChangeError, match="It would change nothing"):
+    with refused("nothing_to_change", match="It would change nothing"):
         annotating.propose_file(stage, "same.jsonl", file_of(exported(stage)), ada)
 
 
@@ -204,8 +206,8 @@ def test_nothing_is_confirmed_that_was_not_shown(stage, item, ada):
     rows = exported(stage)
     rows[0]["removed"] = [queries(rows[0])[0].id]
     found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
-    annotating.drop(item, ids(item)[1], annotating.fingerprint(item), ada)
-    with pytest.raises(annotating.NothingToChangeError, match="Look at what it would change now"):
+    annotating.drop(item, ids(item)[1], fingerprint(item), ada)
+    with refused("nothing_to_change", match="Look at what it would change now"):
         annotating.confirm(found, ada)
 
 
@@ -216,8 +218,8 @@ def test_a_correction_that_no_figure_shows_is_not_overwritten_either(stage, item
     found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
     corrected = exported(stage)[0]
     corrected["mentions"][0]["type"] = "ORG" if corrected["mentions"][0]["type"] != "ORG" else "PERSON"
-    assert annotating.annotate(item, corrected, annotating.fingerprint(item), ada)
-    with pytest.raises(annotating.NothingToChangeError, match="Look at what it would change now"):
+    assert annotating.annotate(item, corrected, fingerprint(item), ada)
+    with refused("nothing_to_change", match="Look at what it would change now"):
         annotating.confirm(found, ada)
     item.refresh_from_db()
     assert item.data["mentions"][0]["type"] == corrected["mentions"][0]["type"]
@@ -229,8 +231,8 @@ def test_an_import_is_not_undone_over_later_changes(stage, item, ada):
     found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
     annotating.confirm(found, ada)
     item.refresh_from_db()
-    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
-    with pytest.raises(annotating.NothingToUndoError, match="changed since"):
+    annotating.drop(item, ids(item)[0], fingerprint(item), ada)
+    with refused("nothing_to_undo", match="changed since"):
         annotating.undo_together(found, ada)
     assert found.state == ChangeSet.State.DONE
 
@@ -259,7 +261,7 @@ def again(project):
 
 
 def test_queries_are_made_again_by_the_present_options_where_nobody_corrected_them(project, stage, item, ada):
-    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
+    annotating.drop(item, ids(item)[0], fingerprint(item), ada)
     project.options = {**project.options, "sentence_tokens": 25}
     project.save()
     before = sums(stage)
@@ -274,7 +276,7 @@ def test_queries_are_made_again_by_the_present_options_where_nobody_corrected_th
 
 
 def test_made_again_by_the_same_options_nothing_changes(project, stage, ada):
-    with pytest.raises(annotating.NothingToChangeError):
+    with refused("nothing_to_change"):
         annotating.propose_run(stage, again(project), ada)
 
 
@@ -340,7 +342,7 @@ def test_what_a_run_said_of_an_article_that_was_changed_since_no_longer_counts(p
     filtered(project, stage, {one for row in stage.items.all() for one in ids(row)})
     with pytest.raises(sampling.DrawRefusedError):
         sampling.quote(project.stages.get(key="validate"))
-    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
+    annotating.drop(item, ids(item)[0], fingerprint(item), ada)
     told = told_of_draw("validate", Rows(project))
     assert told["unfiltered"] == len(ids(item))
     assert sampling.draw(project.stages.get(key="validate"), 100) == len(ids(item))

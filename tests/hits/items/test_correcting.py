@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
 from hits.models import Hit, Item, ItemChange
 from hits.protocols.base import AnswerRefusedError
@@ -42,7 +43,7 @@ def marked(item: Item) -> list[MarkedSentence]:
 
 
 def correct(item: Item, wanted: list[MarkedSentence], lead: Any = None) -> int:
-    return correcting.correct(item, wanted, correcting.fingerprint(item), lead)
+    return correcting.correct(item, wanted, fingerprint(item), lead)
 
 
 def test_a_phrase_that_changes_concerns_its_own_part_alone_and_is_written_down(np: Item, vp: Item, lead: Any) -> None:
@@ -62,7 +63,7 @@ def test_sentences_come_and_go_in_both_parts_and_come_back_together(np: Item, vp
     assert correcting.undo(vp, lead) == 2
     assert (marked(np), marked(vp)) == ([*protocol.marked(NP)], [*protocol.marked(VP)])
     assert set(ItemChange.objects.values_list("undone_by", flat=True)) == {lead.pk}
-    with pytest.raises(correcting.NothingToUndoError, match="No change"):
+    with refused("nothing_to_undo", match="No change"):
         correcting.undo(np, lead)
 
 
@@ -71,7 +72,7 @@ def test_changes_are_undone_newest_first_also_across_the_parts(np: Item, vp: Ite
     vp.refresh_from_db()
     third = marked(vp)[2]
     correct(vp, [*marked(vp)[:2], MarkedSentence(third.start, third.end, ((third.start + 3, third.end - 1),))], lead)
-    with pytest.raises(correcting.NothingToUndoError, match="“Happenings” was changed since"):
+    with refused("nothing_to_undo", match="“Happenings” was changed since"):
         correcting.undo(np, lead)
     assert len(marked(np)) == 3, "nothing of it was done"
     assert correcting.undo(vp, lead) == 1
@@ -86,9 +87,9 @@ def test_what_workers_may_have_seen_does_not_change(np: Item, vp: Item, lead: An
     Item.objects.filter(pk=vp.pk).update(state=state)
     fewer = [MarkedSentence(first.start, first.end, first.phrases[1:]), second]
     for attempt in (lambda: correct(np, fewer), lambda: correcting.undo(np, lead)):
-        with pytest.raises(correcting.PublishedError, match="“Happenings” is published"):
+        with refused("item_published", match="“Happenings” is published"):
             attempt()
-    with pytest.raises(correcting.PublishedError, match="This text is published"):
+    with refused("item_published", match="This text is published"):
         correct(vp, marked(vp))
     assert correct(np, [*fewer, SMELL]) == 1, "a phrase of the part that waits is free"
 
@@ -97,14 +98,14 @@ def test_a_hit_that_the_marketplace_refused_was_seen_by_nobody(np: Item) -> None
     hit = make.hit(np, state=Hit.State.REFUSED)
     assert correct(np, marked(np)[1:]) == 1
     Hit.objects.filter(pk=hit.pk).update(state=Hit.State.SENT)
-    with pytest.raises(correcting.PublishedError):
+    with refused("item_published"):
         correct(np, [*marked(np), SMELL])
 
 
 def test_two_leads_do_not_overwrite_one_another(np: Item) -> None:
-    seen = correcting.fingerprint(np)
+    seen = fingerprint(np)
     correct(np, marked(np)[1:])
-    with pytest.raises(correcting.ChangedError):
+    with refused("item_changed"):
         correcting.correct(np, [*protocol.marked(NP)], seen, None)
     assert len(marked(np)) == 1
 

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating, sampling
 from hits.models import ChangeSet, Item, Stage
 from hits.text.questions.passage_queries import queries
@@ -62,7 +63,7 @@ def test_the_lists_show_what_was_corrected_sent_or_has_no_query(lead_client: Cli
 
     assert shown("") == ["harbour-bridge", "seed-library"] and shown("corrected") == shown("sent") == []
     for query in queries(item.data):
-        annotating.drop(item, query.id, annotating.fingerprint(item), None)
+        annotating.drop(item, query.id, fingerprint(item), None)
     assert shown("corrected") == ["harbour-bridge"] == shown("without a query")
     sampling.draw(stage.project.stages.get(key="validate"), 100)
     assert shown("sent") == ["seed-library"]
@@ -97,16 +98,14 @@ def test_an_article_shows_its_mentions_by_number_and_why_each_sentence_was_dropp
 
 def test_a_lead_takes_a_query_out_and_puts_it_back_and_undoes(lead_client: Client, stage: Stage, item: Item) -> None:
     first = queries(item.data)[0].id
-    sent = {"query": first, "seen": annotating.fingerprint(item)}
+    sent = {"query": first, "seen": fingerprint(item)}
     reply = lead_client.post(url(stage, "drop-query", item.pk), sent, follow=True)
     assert "The query is taken out." in reply.content.decode()
     item.refresh_from_db()
     assert item.data["removed"] == [first]
     stale = lead_client.post(url(stage, "drop-query", item.pk), sent, follow=True)
     assert "Somebody has changed this text" in stale.content.decode()
-    lead_client.post(
-        url(stage, "drop-query", item.pk), {"query": first, "seen": annotating.fingerprint(item), "back": "yes"}
-    )
+    lead_client.post(url(stage, "drop-query", item.pk), {"query": first, "seen": fingerprint(item), "back": "yes"})
     item.refresh_from_db()
     assert item.data["removed"] == []
     page = lead_client.post(url(stage, "undo-article", item.pk), follow=True).content.decode()
@@ -122,13 +121,13 @@ def test_a_lead_corrects_the_span_and_the_entity_of_a_mention(lead_client: Clien
     reply = lead_client.get(url(stage, "article", item.pk), {"mention": "p2"})
     form = reply.context["form"]
     assert form.text == "Helen Carter" and words_of(reply)[form.first : form.last + 1] == ["Helen", "Carter"]
-    sent = {"mention": "p2", "seen": annotating.fingerprint(item), "type": "PERSON"}
+    sent = {"mention": "p2", "seen": fingerprint(item), "type": "PERSON"}
     wide = {**sent, "first": form.first - 1, "last": form.last, "entity": form.entity}
     assert lead_client.post(url(stage, "change-mention", item.pk), wide).status_code == 302
     item.refresh_from_db()
     one = item.data["mentions"][2]
     assert item.data["text"][one["start"] : one["end"]] == "Mayor Helen Carter"
-    moved = {**wide, "seen": annotating.fingerprint(item), "entity": "new"}
+    moved = {**wide, "seen": fingerprint(item), "entity": "new"}
     lead_client.post(url(stage, "change-mention", item.pk), moved)
     item.refresh_from_db()
     assert item.data["mentions"][2]["entity"] == 6
@@ -139,11 +138,11 @@ def test_a_lead_adds_a_mention_and_removes_one(lead_client: Client, stage: Stage
     reply = lead_client.get(url(stage, "article", item.pk), {"add": f"s{number}"})
     first = words_of(reply).index("Engineers")
     sent = {"add": f"s{number}", "first": first, "last": first, "type": "ORG", "entity": "4"}
-    lead_client.post(url(stage, "change-mention", item.pk), {**sent, "seen": annotating.fingerprint(item)})
+    lead_client.post(url(stage, "change-mention", item.pk), {**sent, "seen": fingerprint(item)})
     item.refresh_from_db()
     assert item.data["sentences"][number]["dropped"] == ""
     assert f"s{number}-e4" in [query.id for query in queries(item.data)]
-    gone = {"mention": f"s{number}-0", "remove": "yes", "seen": annotating.fingerprint(item)}
+    gone = {"mention": f"s{number}-0", "remove": "yes", "seen": fingerprint(item)}
     lead_client.post(url(stage, "change-mention", item.pk), gone)
     item.refresh_from_db()
     assert item.data["sentences"][number]["dropped"] == "no_entity"
@@ -163,7 +162,7 @@ def test_a_lead_adds_a_mention_and_removes_one(lead_client: Client, stage: Stage
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(lead_client: Client, stage: Stage, item: Item, sent: Any) -> None:
-    reply = lead_client.post(url(stage, "change-mention", item.pk), {**sent, "seen": annotating.fingerprint(item)})
+    reply = lead_client.post(url(stage, "change-mention", item.pk), {**sent, "seen": fingerprint(item)})
     assert reply.status_code == 400 and reply.context["faults"]
     assert not item.changes.exists()
 
@@ -213,7 +212,7 @@ def test_the_page_of_the_draw_says_that_no_reader_filtered_the_queries(lead_clie
 
 def test_the_pages_pass_axe_and_fit(opened: Opener, stage: Stage, item: Item) -> None:
     first = queries(item.data)[0].id
-    annotating.drop(item, first, annotating.fingerprint(item), None)
+    annotating.drop(item, first, fingerprint(item), None)
     for address in (
         url(stage, "queries"),
         url(stage, "article", item.pk) + "?mention=p2",
@@ -243,7 +242,7 @@ def test_the_last_mention_of_an_entity_goes_and_its_sentences_have_no_antecedent
     lead_client: Client, stage: Stage, item: Item
 ) -> None:
     at = next(n for n, one in enumerate(item.data["mentions"]) if one["entity"] == 5)
-    gone = {"mention": f"p{at}", "remove": "yes", "seen": annotating.fingerprint(item)}
+    gone = {"mention": f"p{at}", "remove": "yes", "seen": fingerprint(item)}
     assert lead_client.post(url(stage, "change-mention", item.pk), gone).status_code == 302
     item.refresh_from_db()
     assert item.figures["no_antecedent"] == 1 and "s8-e5" not in [one.id for one in queries(item.data)]

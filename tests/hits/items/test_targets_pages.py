@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
 from hits.models import Item, ItemChange
 from hits.protocols.optional import MarkedSentence
@@ -54,11 +55,11 @@ def said(item: Item) -> list[list[str]]:
 
 def form(item: Item, **changes: str) -> dict[str, str]:
     """What the page posts when nothing was touched but this."""
-    return {"seen": correcting.fingerprint(item), **changes}
+    return {"seen": fingerprint(item), **changes}
 
 
 def test_the_list_counts_sentences_and_phrases(lead_client: Client, np: Item, vp: Item) -> None:
-    correcting.correct(np, protocol.marked(NP)[:1], correcting.fingerprint(np), None)
+    correcting.correct(np, protocol.marked(NP)[:1], fingerprint(np), None)
     address = list_url("np")
     reply = lead_client.get(address)
     assert [(row.pk, *counts) for row, *counts in reply.context["listed"]] == [(np.pk, 1, 4)]

@@ -21,6 +21,7 @@ from hits.stages.verbs import aggregation_rule, stage_settings
 from hits.stats.vote_rules.votes import Rule
 from hits.workers.rules import block_losses
 from hits.workers.verbs import blocking
+from tests.hits.doing import refused
 from tests.hits.record_project import fields
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -382,7 +383,7 @@ def test_a_condition_about_something_that_the_task_does_not_ask_stops_publishing
     quote = publishing.quote(stage)
     (problem,) = [said for said in quote.problems if "mood" in said]
     assert problem.startswith("The condition for enough answers names 'mood', which the task does not ask. It asks: ")
-    with pytest.raises(required_answers.UnknownUnitError):
+    with refused("unknown_unit"):
         publishing.publish(stage, quote.items, quote.total, "page", None)
     assert not stage.hits.exists()
     unit = next(iter(protocol_of(stage).levels(settings_of(stage))))

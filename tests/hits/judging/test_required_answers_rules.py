@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from hits.judging.rules import required_answers
-from hits.judging.rules.required_answers import UnknownUnitError, expected, is_measured, saving, unknown_units
+from hits.judging.rules.required_answers import expected, is_measured, saving, unknown_units
 from hits.models import Stage
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -57,9 +58,9 @@ def test_a_condition_may_name_what_the_task_asks_and_whether_it_is_right(enough,
     assert unknown_units(stage) == unknown
     if not unknown:
         return required_answers.refuse(stage)
-    with pytest.raises(UnknownUnitError) as refused:
+    with refused("unknown_unit") as caught:
         required_answers.refuse(stage)
-    assert f"names {unknown[0]!r}, which the task does not ask. It asks: entity." in str(refused.value)
+    assert f"names {unknown[0]!r}, which the task does not ask. It asks: entity." in str(caught.value)
 
 
 def test_a_condition_may_name_the_answer_to_one_of_several_questions():

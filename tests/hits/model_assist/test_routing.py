@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from hits.core.errors import Refused
 from hits.judging.verbs import advancing, deciding
 from hits.model_assist.rules import model_agreement
 from hits.model_assist.verbs import routing
@@ -152,7 +153,7 @@ def test_items_that_people_or_an_earlier_audit_have_are_left_to_people(stage: St
     row = routed(stage, model)
     assert (row.decided, row.audited) == (10, 1)
     assert not RoutedItem.objects.filter(item__in=rows[:3]).exists()
-    with pytest.raises(routing.NothingToRouteError):
+    with refused("nothing_to_route"):
         routing.route(stage, Condition((model.pk,), 1), 1, Decimal("0.15"), None)
 
 
@@ -230,7 +231,7 @@ def test_what_changed_since_the_preview_is_confirmed_anew(stage: Stage, model: M
         sure_of(model, [asked.item(stage), asked.item(stage)])
     else:
         Stage.objects.filter(pk=stage.pk).update(reward=Decimal("0.10"))
-    with pytest.raises(routing.RoutingChangedError, match="Please confirm again"):
+    with refused("routing_changed", match="Please confirm again"):
         routing.route(stage, condition, found.decided, found.saved, None)
     assert not Routing.objects.exists() and states(stage).keys() == {"new"}
 
@@ -474,7 +475,7 @@ def test_of_two_who_publish_and_route_at_once_one_gets_each_item() -> None:
             connection.close()
 
     calls = [
-        (lambda: routing.route(stage, condition, found.decided, found.saved, None), routing.NothingToRouteError),
+        (lambda: routing.route(stage, condition, found.decided, found.saved, None), Refused),
         (
             lambda: publishing.publish(stage, quote.items, quote.total, "page", None),
             QuoteChangedError,

@@ -151,7 +151,7 @@ def test_only_the_worker_below_the_floor_is_proposed_and_can_be_blocked(judged):
     assert (evidence.worker, evidence.scored, evidence.correct, evidence.average) == (careless, 12, 0, 0.5)
     assert evidence.p_value == pytest.approx(0.5**12)
     assert blocking.is_due(stage)
-    with pytest.raises(blocking.NotBlockableError, match=careful):
+    with refused("not_blockable", match=careful):
         blocking.block(stage, [careful], None)
     assert not Block.objects.exists()
 

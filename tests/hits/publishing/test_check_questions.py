@@ -19,6 +19,7 @@ from hits.releases.verbs import releasing
 from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from hits.workers.verbs import blocking, qualification_tests
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = {"hit_title": "Was it wet?", "settings": {"question": "Was it wet?", "choices": ["Yes", "No"]}}
@@ -309,7 +310,7 @@ def test_a_qualification_test_and_check_questions_never_ask_the_same(stage, mark
     asked = {hit.item_id for hit in hits if hit.item.state == Item.State.CHECK}
     assert len(asked) == 3 and not asked & drawn
     second = make.qualification_test(stage.project, key="other-test", questions=[])
-    with pytest.raises(qualification_tests.NothingKnownError, match="is not asked as a check question"):
+    with refused("nothing_known", match="is not asked as a check question"):
         qualification_tests.replace_by_known(second, 3, None)
     # What a removed draft had drawn is free again.
     qualification_tests.remove(test, None)

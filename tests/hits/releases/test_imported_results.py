@@ -44,6 +44,7 @@ from hits.stages.verbs import task_settings
 from hits.workers.rules import grant_rows, worker_table
 from hits.workers.verbs import blocking, granting
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.formats.shared_data import shared_file
 
 pytestmark = pytest.mark.django_db
@@ -198,7 +199,7 @@ def test_an_imported_worker_is_nobody_of_the_marketplace() -> None:
     (worker,) = Worker.objects.exclude(imported_into=None)
     assert (worker.worker_id, worker.imported_into) == (f"imported-{stage.project_id}:A1", stage.project)
     assert not here.assignments.exists()
-    with pytest.raises(blocking.NotBlockableError, match="From a file of results"):
+    with refused("not_blockable", match="From a file of results"):
         blocking.pause(stage, [worker.worker_id], 5, "Too fast.", None)
     assert not Block.objects.exists()
 

@@ -18,6 +18,7 @@ from hits.publishing.rules.marketplace_account import gateway
 from hits.publishing.verbs import sending
 from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.record_project import example, fields, lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -152,7 +153,7 @@ def test_nothing_of_hits_that_are_on_their_way_changes(market, bring, stage) -> 
     bring(1)
     batch = make.batch(stage, state=Batch.State.PUBLISHING, total=1, done=0)
     planned = make.hit(stage.items.get(), state=Hit.State.PLANNED, hit_id=None, batch=batch)
-    with pytest.raises(stage_settings.StillSendingError):
+    with refused("still_sending"):
         stage_settings.change(stage, {"reward": "0.30"}, None)
     assert stage_settings.change(stage, {"title": "New"}, None) == ["title"]
     planned.delete()

@@ -320,11 +320,11 @@ def test_without_a_reason_nobody_is_blocked(stage: Stage, crowd: list[Worker], r
 def test_nobody_of_another_stage_is_blocked_and_none_for_more_than_was_confirmed(
     stage: Stage, crowd: list[Worker]
 ) -> None:
-    with pytest.raises(blocking.NotBlockableError):
+    with refused("not_blockable"):
         blocking.intend_by_hand(stage, [crowd[0].worker_id, make.worker().worker_id], "Why not.", None)
     Stage.objects.filter(pk=stage.pk).update(answers=6)
     stage.refresh_from_db()
-    with pytest.raises(blocking.LossGrownError):
+    with refused("loss_grown"):
         blocking.intend_by_hand(stage, [crowd[0].worker_id], "Why not.", None, Decimal("0.01"))
     assert not Block.objects.exists()
 

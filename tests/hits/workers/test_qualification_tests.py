@@ -20,6 +20,7 @@ from hits.publishing.verbs import publishing, sending
 from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import qualification_tests
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db
@@ -143,7 +144,7 @@ def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marke
     person = Person(market)
     page = person.browser.get(f"{person.home}/worker/qualifications/{made}/")
     assert page.page.first("form", action=f"/worker/qualifications/{made}/ask/") is None
-    with pytest.raises(qualification_tests.WrongTestStateError, match="withdrawn"):
+    with refused("wrong_test_state", match="withdrawn"):
         qualification_tests.require(make.stage(river), row, None)
     qualification_tests.offer(row, row.fingerprint, None)
     assert qualification_tests.finish(river) == 1
@@ -181,7 +182,7 @@ def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Proj
     row = qualification_tests.create(river, DETAILS, None, make.known_questions(3))
     confirmed = row.fingerprint
     qualification_tests.change(row, DETAILS, None, make.known_questions(2))
-    with pytest.raises(qualification_tests.ChangedTestError):
+    with refused("test_changed"):
         qualification_tests.offer(row, confirmed, None)
     qualification_tests.offer(row, row.fingerprint, None)
     qualification_tests.offer(row, row.fingerprint, None)
@@ -190,7 +191,7 @@ def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Proj
         lambda: qualification_tests.remove(row, None),
         lambda: qualification_tests.withdraw(row, None),
     ):
-        with pytest.raises(qualification_tests.WrongTestStateError):
+        with refused("wrong_test_state"):
             verb()
     row.refresh_from_db()
     assert (row.state, len(row.questions)) == (State.OFFERING, 2)
@@ -235,7 +236,7 @@ def test_questions_are_drawn_from_known_answers_alike_each_time(river: Project) 
         "the same question twice and a dropped one do not count"
     )
     assert all(one["right"] == 1 and one["text"] == "Mara stayed." for one in row.questions)
-    with pytest.raises(qualification_tests.NothingKnownError):
+    with refused("nothing_known"):
         qualification_tests.replace_by_known(row, 3, None, "elsewhere")
 
 
@@ -251,13 +252,13 @@ def test_a_requirement_follows_the_pass_mark_until_the_stage_is_published(river:
     stage.refresh_from_db()
     strict.refresh_from_db()
     assert [one["integers"] for one in stage.requirements] == [[60]] and strict.requirements[0]["integers"] == [100]
-    with pytest.raises(qualification_tests.RequiredTestError, match="Take the requirement out"):
+    with refused("test_required", match="Take the requirement out"):
         qualification_tests.remove(row, None)
     qualification_tests.drop_requirement(strict, row, None)
     assert strict.requirements == others
     make.hit(make.item(stage))
-    with pytest.raises(qualification_tests.FrozenStageError):
+    with refused("stage_frozen"):
         qualification_tests.drop_requirement(stage, row, None)
     Stage.objects.filter(pk=strict.pk).update(requirements=others * 10)
-    with pytest.raises(qualification_tests.RequiredTestError, match="at most 10"):
+    with refused("test_required", match="at most 10"):
         qualification_tests.require(strict, row, None)
