@@ -346,9 +346,10 @@ def watched() -> str:
 
 
 def _is_source(file: Path) -> bool:
-    """Whether it is kept: neither made by a build or by Python nor a document."""
-    made = {"__pycache__", "build"} & set(file.relative_to(ROOT).parts) or any(
-        part.endswith(".egg-info") for part in file.parts
+    """Whether it is kept: made neither by a build, a tool or Python, and no document."""
+    parts = file.relative_to(ROOT).parts
+    made = {"__pycache__", "build"} & set(parts) or any(
+        part.startswith(".") or part.endswith("-info") for part in parts
     )
     return file.is_file() and not made and file.suffix not in (".pyc", ".md")
 

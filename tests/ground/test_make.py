@@ -72,13 +72,19 @@ def test_every_long_test_is_in_the_long_run_and_the_others_are_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "runs"), [("hits/pipeline.py", True), ("tests/e2e/test_demo.py", True), ("docs/verbs.md", False)]
+    ("changed", "runs"),
+    [
+        ("hits/pipeline.py", True),
+        ("tests/e2e/test_demo.py", True),
+        ("docs/verbs.md", False),
+        ("hits/.cache/x.py", False),
+    ],
 )
 def test_the_long_tests_run_again_when_a_source_or_one_of_them_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, runs: bool
 ) -> None:
-    for name in ("hits/pipeline.py", "tests/e2e/test_demo.py", "docs/verbs.md"):
-        (tmp_path / name).parent.mkdir(parents=True)
+    for name in ("hits/pipeline.py", "hits/.cache/x.py", "tests/e2e/test_demo.py", "docs/verbs.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"# pytest.mark.{run_tests.LONG_MARK}")
     monkeypatch.setattr(run_tests, "ROOT", tmp_path)
     monkeypatch.setattr(run_tests, "RESULTS", tmp_path / "build")
