@@ -3,9 +3,9 @@
 TEST_DATABASE_URL or DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names
 a browser. With DATABASE_URL and REDIS_URL set, the browser tests' whole stack runs on those servers, in databases of
 its own that are dropped again. `--fast` runs a part that needs neither a browser nor another database.
-`make test-long` (`--long`) runs the tests that are marked `long`, and writes down of which sources they passed;
-`--long-if-changed` does so only where the sources are others than those. Under CI=true a gap is a failure. Exit status
-0 only when nothing failed.
+`make test-long` (`--long`) runs the tests that are marked `long` and keeps a digest of the sources with which they
+passed; `--long-if-changed` runs them only when the sources have changed since. Under CI=true a gap is a failure.
+Exit status 0 only when nothing failed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NO_DJANGO = ("-p", "no:django")
 # SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
 # money, sums, order and JSON in its own SQL, and one life from end to end. Such tests are marked `on_postgresql`.
 POSTGRESQL_MARK = "on_postgresql"
-# Whole lives, upgrades and memory: they take as long as half of all others, and seldom find what those do not.
+# Tests of whole lives, upgrades and memory: few, and each takes many seconds or minutes.
 LONG_MARK = "long"
 NOT_LONG = ("-m", f"not {LONG_MARK}")
 # A digest of the sources with which the long tests passed last; to be committed with them.
@@ -334,11 +334,12 @@ def run_fast() -> int:
 
 
 def watched() -> str:
-    """A digest of every file that the long tests depend on: the sources, themselves, and the helpers beside them."""
-    long = {ROOT / name for name in marked(("tests",), LONG_MARK)}
-    helpers = (file for folder in {file.parent for file in long} for file in folder.glob("*.py"))
-    sources = (file for name in WATCHED for file in [ROOT / name, *(ROOT / name).rglob("*")])
-    files = long | {file for file in helpers if not file.name.startswith("test_")} | set(filter(_is_source, sources))
+    """A digest of every file that the long tests depend on: the sources, themselves, and what tests share."""
+    others = {*(ROOT / "tests").rglob("test_*.py"), LONG_PASSED} - {
+        ROOT / name for name in marked(("tests",), LONG_MARK)
+    }
+    watched = (file for name in (*WATCHED, "tests") for file in [ROOT / name, *(ROOT / name).rglob("*")])
+    files = {file for file in watched if _is_source(file)} - others
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(f"{file.relative_to(ROOT)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
@@ -364,7 +365,8 @@ def run_long(*, only_if_changed: bool = False) -> int:
     outcomes = run_all(long_groups()).values()
     failed = sum(len(each.failed) or bool(each.trouble) for each in outcomes)
     gaps = [f"{name}: {why}" for each in outcomes for name, why in sorted(each.skipped.items())]
-    print(*(f"Not run on this machine: {gap}" for gap in gaps), sep="\n")
+    for gap in gaps:
+        print(f"Not run on this machine: {gap}")
     print(f"{sum(len(each.passed) for each in outcomes)} long tests passed, {failed} failed, {len(gaps)} skipped")
     if not failed and not gaps:
         LONG_PASSED.write_text(now + "\n")

@@ -76,6 +76,8 @@ def test_every_long_test_is_in_the_long_run_and_the_others_are_not() -> None:
     [
         ("hits/pipeline.py", True),
         ("tests/e2e/test_demo.py", True),
+        ("tests/migrated.py", True),
+        ("tests/hits/test_short.py", False),
         ("docs/verbs.md", False),
         ("hits/.cache/x.py", False),
     ],
@@ -83,9 +85,10 @@ def test_every_long_test_is_in_the_long_run_and_the_others_are_not() -> None:
 def test_the_long_tests_run_again_when_a_source_or_one_of_them_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str, runs: bool
 ) -> None:
-    for name in ("hits/pipeline.py", "hits/.cache/x.py", "tests/e2e/test_demo.py", "docs/verbs.md"):
+    names = ("hits/pipeline.py", "hits/.cache/x.py", "tests/e2e/test_demo.py", "tests/migrated.py", "docs/verbs.md")
+    for name in (*names, "tests/hits/test_short.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"# pytest.mark.{run_tests.LONG_MARK}")
+        (tmp_path / name).write_text(f"# pytest.mark.{run_tests.LONG_MARK}" if "e2e" in name else "")
     monkeypatch.setattr(run_tests, "ROOT", tmp_path)
     monkeypatch.setattr(run_tests, "RESULTS", tmp_path / "build")
     monkeypatch.setattr(run_tests, "LONG_PASSED", tmp_path / "tests" / "long_passed.txt")
@@ -93,7 +96,7 @@ def test_the_long_tests_run_again_when_a_source_or_one_of_them_changed(
     monkeypatch.setattr(run_tests, "run_all", lambda wanted: began.append(wanted) or outcomes)
     began: list[object] = []
     assert [run_tests.run_long(only_if_changed=True) for _ in range(2)] == [0, 0] and len(began) == 1
-    (tmp_path / changed).write_text(f"# pytest.mark.{run_tests.LONG_MARK} ")
+    (tmp_path / changed).write_text(f"# pytest.mark.{run_tests.LONG_MARK} " if "e2e" in changed else "changed")
     assert run_tests.run_long(only_if_changed=True) == 0 and len(began) == 1 + runs
     outcomes["fine"].failed.add("b")
     (tmp_path / "hits" / "pipeline.py").write_text("another")

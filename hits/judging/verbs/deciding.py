@@ -120,7 +120,9 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         wanted, waiting = _wanted(stage, items, votes, values)
         votes = {pk: given[: wanted.get(pk)] for pk, given in votes.items()}
         hits = _hits(pks)
-        newest = {pk: rows[-1] for pk, rows in by_item(hits, pks).items()}
+        by_pk = by_item(hits, pks)
+        newest = {pk: rows[-1] for pk, rows in by_pk.items()}
+        unscored = {pk for pk, rows in by_pk.items() if any(row.unscored for row in rows)}  # type: ignore[attr-defined]
         outcomes = _outcomes(rule, votes, newest, wanted, values)
         outcomes |= {pk: replace(outcomes[pk], **_WAITING) for pk in waiting if pk in outcomes}
         routings = {pk: one.routing for pk, one in routed.items()}
@@ -131,7 +133,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         )
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
-            item.state = _state(outcomes[item.pk], newest.get(item.pk))
+            item.state = _state(outcomes[item.pk], newest.get(item.pk), item.pk in unscored)
             item.waits_for_values = outcomes[item.pk].waits
             if item.pk in withdrawn:
                 item.state = Item.State.WITHDRAWN
@@ -375,16 +377,16 @@ def _still_wanted(
     return {pk: 0 if pk in gone else max(int(pk not in ended), wanted[pk] - counted[pk]) for pk in items}
 
 
-def _state(outcome: Outcome, newest: Any) -> str:
-    """`newest` is a HIT of `_hits`."""
+def _state(outcome: Outcome, newest: Any, unscored: bool) -> str:
+    """`newest` is a HIT of `_hits`. `unscored`: an answer on this HIT or an earlier one is no label yet."""
     if outcome.outcome != "open":
         return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
-    if outcome.waits:
+    # Another process may harvest while this one decides: an answer that is not scored yet is not missing.
+    if outcome.waits or unscored:
         return Item.State.OPEN
     if newest is None or newest.state == Hit.State.REFUSED:
         return Item.State.NEW
-    # Another process may harvest while this one decides: what is not scored yet is not missing.
-    if newest.state in AT_THE_MARKETPLACE or newest.growing or newest.unscored:
+    if newest.state in AT_THE_MARKETPLACE or newest.growing:
         return Item.State.OPEN
     if newest.harvested >= newest.max_assignments:
         # Every place was answered, yet an answer does not count: buy it again.

@@ -187,7 +187,7 @@ def intend_by_hand(
 
     Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. `told` is
     the reason that the workers read, in a message that is written down too; None tells them nothing. Raises
-    Refused (reason_refused, not_blockable) and Refused (loss_grown); then nothing is changed.
+    Refused (reason_refused, not_blockable, loss_grown); then nothing is changed.
     """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
@@ -297,7 +297,7 @@ def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user
     it out. Returns how many pauses are new or end later. Who is blocked stays it.
 
     Nothing that was submitted stops counting, and who has begun an assignment finishes it. Raises Refused
-    (reason_refused), for hours as well, and Refused (not_blockable); then nothing is changed.
+    (reason_refused), for hours as well, and (not_blockable); then nothing is changed.
     """
     reason = reason.strip()
     if not 1 <= hours <= MOST_HOURS or len(reason) > LONGEST_REASON:

@@ -21,8 +21,7 @@ from tests.hits.market import Marketplace
 from tests.hits.pipeline.stage_machine import StageMachine, anybody
 from tests.hits.stand_in import StandIn
 
-# The rules are the same on any database; how it keeps them is seen in a few. Elsewhere so many times four orders as it
-# takes to see every move.
+# So many times four orders as it takes to see every move.
 FEWEST, MOST = 3, 12
 MOVES = {
     "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block",

@@ -101,6 +101,23 @@ def test_an_answer_that_another_process_has_not_scored_yet_is_not_bought_again(m
     assert (_state(stage), _account(stage).paid, _account(stage).reserved) == ("kept", Decimal("0.10"), Decimal(0))
 
 
+def test_an_unscored_answer_to_an_earlier_hit_is_not_bought_again_either(market, bring, stage, publish, answer):
+    projects.want_answers(stage, 2, 1)
+    bring(1)
+    publish(stage)
+    first = stage.hits.get()
+    answer(market.sign_up_worker(), first)
+    answer(market.sign_up_worker(), first)
+    harvesting.harvest(stage)
+    factories.hit(first.item, slot=first.slot + 1, state=Hit.State.CLOSED, closed_early=True)
+    stage.items.update(stale=True)
+    deciding.decide(stage)
+    assert _state(stage) == "open"
+    scoring.score(stage)
+    deciding.decide(stage)
+    assert _state(stage) == "kept"
+
+
 def test_after_three_times_it_waits_for_a_lead_and_says_why(market, bring, stage, publish):
     bring(1)
     publish(stage)
