@@ -23,7 +23,6 @@ from hits.answers.rules import drafts
 from hits.answers.rules.hits_to_harvest import live_stages, unconcluded_stages
 from hits.answers.verbs import marketplace_events, reviewing
 from hits.core.action_log import acting_from
-from hits.core.errors import Refused
 from hits.core.jobs import queue
 from hits.items.verbs import importing
 from hits.judging.rules import stage_statistics, summaries
@@ -52,7 +51,7 @@ from hits.projects.rules.plugins import UNUSABLE
 from hits.publishing.rules import marketplace_account, restorations
 from hits.publishing.rules.reconciliation import Report
 from hits.publishing.verbs import adopting_hits, closing, publishing, topping_up
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.releases.verbs import evaluating
 from hits.webhooks import jobs as webhooks
 from hits.workers.verbs import blocking, comparing, comparing_texts, granting, qualification_tests, screening

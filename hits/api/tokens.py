@@ -14,8 +14,8 @@ from rest_framework.request import Request
 
 from hits.accounts.models import token_digest
 from hits.accounts.verbs.sign_in import lacks_second_factor
-from hits.core.errors import Refused
 from hits.models import ApiToken
+from hits.refusals import Refused
 
 # When it was last used is written this often at most, not at every call.
 USE_NOTED_EVERY = timedelta(minutes=5)

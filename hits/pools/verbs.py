@@ -25,7 +25,6 @@ from rest_framework import serializers
 from hits import tasks
 from hits.accounts.models import token_digest
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.jobs import queue
 from hits.core.roles import MANAGER
 from hits.core.targets import PROJECT
@@ -50,6 +49,7 @@ from hits.pools.api import (
 from hits.pools.models import LONGEST_KEY, LONGEST_NAME, LONGEST_NOTE, Pool, PoolLink, PoolUse
 from hits.publishing.rules.hit_types import own_qualification
 from hits.publishing.rules.marketplace_account import gateway
+from hits.refusals import Refused
 from hits.text.language.amounts import amount_is
 from hits.text.written import line_fault
 from hits.workers.rules import grant_rows

@@ -15,11 +15,11 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from common.addresses import LONGEST_ADDRESS
-from hits.core.errors import Refused
 from hits.core.roles import MANAGER
 from hits.core.targets import PROJECT
 from hits.core.verbs import Unchanged, verb
 from hits.models import Project
+from hits.refusals import Refused
 from hits.webhooks import rules
 from hits.webhooks.api import DELIVERY, TAG, WEBHOOK, DeliveryShape, EventsField, MadeWebhook, NewSecret, WebhookShape
 from hits.webhooks.jobs import announce

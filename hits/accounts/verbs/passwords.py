@@ -23,7 +23,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from common.names import name_fault, plain_name
 from hits.core.action_log import record_account
-from hits.core.errors import Refused
+from hits.refusals import Refused
 
 log = logging.getLogger(__name__)
 

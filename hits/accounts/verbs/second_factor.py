@@ -13,9 +13,8 @@ from django.db import transaction
 from common import second_factor as scheme
 from common.second_factor import device_of
 from hits.core.action_log import record_account
-from hits.core.errors import Refused
 from hits.models import LeadSession, RecoveryCode
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 
 
 class SecondFactorStateError(Refusal):

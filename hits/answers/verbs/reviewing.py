@@ -19,7 +19,6 @@ from django.utils import timezone
 
 from hits.answers.rules import automatic_approval, eligibility
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.core.jobs.outbox import (
     CHUNK,
@@ -47,7 +46,7 @@ from hits.payments.rules.ledger import release, settle
 from hits.projects.rules.archived import refuse_archived
 from hits.publishing.rules.hit_items import all_item_pks
 from hits.publishing.rules.marketplace_account import READS_LAG, gateway, sentence
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.workers.models import by_blocked_worker
 
 # How long the call of a decision waits that can be undone until then; and how much sooner it is too late for that,

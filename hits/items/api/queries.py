@@ -16,12 +16,12 @@ from rest_framework.response import Response
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import Shape, StateField, UsernameField
-from hits.core.errors import Refused
 from hits.items.api.uploads import FORM_BYTES
 from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating, importing
 from hits.judging.rules.recipe_rows import newest_run
 from hits.models import ChangeSet, Item, ItemChange
+from hits.refusals import Refused
 from hits.text.questions.passage_queries import queries
 
 TAG = "Queries"

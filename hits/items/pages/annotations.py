@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.core.errors import Refused
 from hits.formats.files.faults import FormatErrors, grouped
 from hits.items.pages import forms
 from hits.items.pages.queries import refuse_other
@@ -16,6 +15,7 @@ from hits.items.verbs import annotating
 from hits.judging.rules.recipe_rows import newest_run
 from hits.judging.verbs import computing
 from hits.models import ComputationRun, Stage
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 

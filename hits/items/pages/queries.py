@@ -16,12 +16,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts
-from hits.core.errors import Refused
 from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import annotating
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MentionCorrection
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.text.language.entities import TYPES
 from hits.text.language.passages import passage_parts

@@ -10,8 +10,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.core.errors import Refused
 from hits.items.models import ChangeSet, Item, ItemChange
+from hits.refusals import Refused
 
 AT_ONCE = 500
 

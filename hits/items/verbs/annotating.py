@@ -19,7 +19,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.formats.files.faults import Faults
 from hits.formats.files.reading import json_lines, text_lines
 from hits.items.rules import item_changes
@@ -31,7 +30,7 @@ from hits.models import Blob, ChangeSet, ComputationResult, ComputationRun, Item
 from hits.projects.rules.plugins import options_of, protocol_of, usable_protocol
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import AnnotatedProtocol, MentionCorrection
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 
 # A file of annotations and its items are in memory together.
 MOST_BYTES = 32 * 1024 * 1024

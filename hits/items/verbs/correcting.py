@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.items.rules import item_changes
 from hits.models import Assignment, Hit, Item, ItemChange, Stage
 from hits.projects.rules.plugins import protocol_of
 from hits.protocols.optional import CorrectableProtocol, MarkedProtocol
+from hits.refusals import Refused
 
 
 def protocol_for(stage: Stage) -> CorrectableProtocol:

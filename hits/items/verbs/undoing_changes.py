@@ -17,11 +17,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.judging.rules.required_answers import chunks
 from hits.models import Label, Stage
 from hits.projects.rules.plugins import usable_protocol
 from hits.protocols.optional import Change, ChangingProtocol
+from hits.refusals import Refused
 
 # How many items that are left out a page names.
 SHOWN = 50

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from hits.core.errors import Refused
 from hits.judging.rules import stage_statistics
 from hits.judging.rules.crowd_answers import TEXT, levels_of, named
 from hits.models import ComputationRun, Stage
+from hits.refusals import Refused
 from hits.stats import enough
 from hits.stats.aggregation.methods import BY_LEVEL
 from hits.stats.vote_rules.conditions import Value

@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hits.core.errors import Refused
 from hits.models import Label, Stage
 from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import ComparableProtocol, LevelledProtocol
+from hits.refusals import Refused
 
 CHUNK = 5000
 TEXT = "text"

@@ -10,10 +10,10 @@ from typing import TypeVar
 from django.db.models import QuerySet
 
 from hits.answers.models import Label
-from hits.core.errors import Refused
 from hits.items.models import Item
 from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.optional import LevelledProtocol
+from hits.refusals import Refused
 from hits.stages.models import Stage
 from hits.stats import enough
 from hits.stats.vote_rules.rule_text import units_of

@@ -11,12 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.core.errors import Refused
 from hits.model_assist.pages.forms import RoutingForm
 from hits.model_assist.rules import model_agreement as figures
 from hits.model_assist.verbs import routing
 from hits.models import ModelAnnotator, Stage
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.stages.pages.stages import frame
 from hits.stats.audit import Share
 from hits.text.language.amounts import agreeing, amount

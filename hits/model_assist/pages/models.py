@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
 from common import shown_once
-from hits.core.errors import Refused
 from hits.model_assist.pages.forms import RegisterModelForm
 from hits.model_assist.rules.model_leases import MOST_TIMES, counts_of_not_given_again
 from hits.model_assist.verbs import model_annotators
 from hits.models import Project
+from hits.refusals import Refused
 from hits.views import navigation, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 

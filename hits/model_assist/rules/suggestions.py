@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.answers.models import Assignment, Label
-from hits.core.errors import Refused
 from hits.formats.files.reading import unwanted
 from hits.items.models import Item
 from hits.judging.rules.required_answers import chunks, in_order
@@ -29,6 +28,7 @@ from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import KnownValuesProtocol, SuggestedProtocol
 from hits.publishing.rules.hit_items import item_pks
 from hits.recipes.source import SourceSuggestion
+from hits.refusals import Refused
 from hits.stages.models import Stage
 from hits.text.cells import as_text
 

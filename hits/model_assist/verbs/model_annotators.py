@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from hits.accounts.models import token_digest
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.models.fields import MICRO
 from hits.model_assist.rules import model_leases
 from hits.models import ModelAnnotator, Project
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.text.written import line_fault
 
 PREFIX = "model_"

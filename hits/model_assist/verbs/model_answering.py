@@ -22,7 +22,6 @@ from common import request_id
 from common.html_tags import Page as HtmlPage
 from hits.answers.rules import item_answers, task_words
 from hits.answers.rules.task_pages import page_of
-from hits.core.errors import Refused
 from hits.core.jobs.failures import note
 from hits.items.rules.media import with_media
 from hits.judging.rules.crowd_answers import levels_of
@@ -35,7 +34,7 @@ from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, Stepwis
 from hits.protocols.html_page.controls import Field, fields
 from hits.publishing.rules.hit_questions import has_own_page, own_page
 from hits.recipes.source import MODEL
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 
 MOST_ITEMS, USUAL_ITEMS = 100, 20
 SHORTEST_LEASE, USUAL_LEASE, LONGEST_LEASE = 10, 600, 3600

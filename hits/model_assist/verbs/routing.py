@@ -22,7 +22,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.judging.rules import aggregated_values
 from hits.judging.rules.crowd_answers import Comparison, is_compared
 from hits.judging.rules.required_answers import chunks
@@ -33,7 +32,7 @@ from hits.models import Item, Label, ModelAnnotator, ModelAnswer, RoutedItem, Ro
 from hits.projects.rules.plugins import refuse_without_crowd
 from hits.publishing.rules import hit_plans, restorations
 from hits.publishing.rules.hit_items import lock_items, without_hit
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.stats.vote_rules.votes import Rule
 from hits.stats.vote_rules.votes import decide as apply_rule
 from hits.text.language.amounts import agreeing, amount

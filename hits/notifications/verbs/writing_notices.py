@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
 
-from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.models import Membership, Notice, NoticeChoice, Project, Stage, WebhookDelivery
 from hits.notifications.models import LONGEST_KEY
 from hits.notifications.rules.notices import Due, one_line
+from hits.refusals import Refused
 
 LEASE_SECONDS = 60
 # What passes by itself is told when it has lasted so long.

@@ -21,7 +21,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.core.errors import Refused
 from hits.core.jobs.leases import Held, lease
 from hits.core.jobs.outbox import WAIT_FOR_MONEY, mark_sent, why_it_waits
 from hits.models import Compensation, Project, Qualification
@@ -42,7 +41,7 @@ from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
 from hits.payments.rules.ledger import pay_payment, release_payment, reserve_payment
 from hits.publishing.rules.marketplace_account import balance, gateway
 from hits.publishing.rules.restorations import why_calls_wait
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 
 QUALIFICATION = "compensation"
 LEASE_SECONDS = 120

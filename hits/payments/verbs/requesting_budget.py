@@ -11,12 +11,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.core.action_log import record, record_account
-from hits.core.errors import Refused
 from hits.models import Account, LeadLimit, Membership, Project, Stage
 from hits.payments.models import LONGEST_REASON, BudgetRequest
 from hits.payments.rules import budget_requests
 from hits.projects.rules.archived import refuse_archived
 from hits.projects.rules.memberships import NoMemberError, hold
+from hits.refusals import Refused
 
 LEAD_LIMIT = "changed how much the account may budget in all"
 MAY_BUDGET = "changed how high a member may set the budget"

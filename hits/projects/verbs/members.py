@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from hits.accounts.rules.lead_limits import refuse_former_owner, refuse_new_owner
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.roles import OWNER
 from hits.models import Membership, Project
 from hits.projects.rules.memberships import NoMemberError, admit, hold
+from hits.refusals import Refused
 
 
 def members(project: Project) -> QuerySet[Membership]:

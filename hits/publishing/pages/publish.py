@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import tasks
-from hits.core.errors import Refused
 from hits.judging.rules import required_answers
 from hits.models import BudgetExceededError, Stage
 from hits.payments.rules.commitments import BalanceTooLowError
@@ -19,6 +18,7 @@ from hits.payments.verbs import requesting_budget
 from hits.publishing.pages import forms
 from hits.publishing.rules.restorations import NotReconciledError
 from hits.publishing.verbs import publishing
+from hits.refusals import Refused
 from hits.stages.pages import overview
 from hits.stages.pages.stages import frame
 from hits.stages.verbs import aggregation_rule

@@ -13,7 +13,6 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.items.rules import unsuitable_items
 from hits.judging.rules import aggregated_values, required_answers
 from hits.judging.rules.required_answers import answers_needed, chunks, in_order, waiting
@@ -32,7 +31,7 @@ from hits.publishing.rules.hit_items import without_hit
 from hits.publishing.rules.marketplace_account import balance, refuse_beyond_balance
 from hits.publishing.rules.restorations import why_calls_wait
 from hits.recipes.spec import LONGEST_SECONDS
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.workers.rules import screening
 from hits.workers.rules.required_tests import refuse_unoffered, unoffered
 

@@ -11,13 +11,13 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.core.errors import Refused
 from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
 from hits.models import Item, ItemChange, Stage
 from hits.projects.rules.plugins import pages_of
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.pages import ChangeRow, ItemPage, ItemRow, ItemRows, Page
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage

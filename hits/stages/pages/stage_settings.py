@@ -13,13 +13,13 @@ from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from hits.core.errors import Refused
 from hits.model_assist.rules.suggestions import takes_suggestions
 from hits.models import Stage
 from hits.payments.rules.large_changes import LargeChangeError
 from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules import hit_plans
 from hits.publishing.verbs import publishing
+from hits.refusals import Refused
 from hits.stages.pages import overview
 from hits.stages.pages.settings_form import LABELS, SettingsForm, value_in_words
 from hits.stages.pages.stages import frame

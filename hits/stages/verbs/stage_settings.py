@@ -14,7 +14,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.judging.rules import aggregated_values, required_answers
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Hit, Stage
@@ -25,7 +24,7 @@ from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules import check_questions, hit_plans
 from hits.recipes import StageSpec
 from hits.recipes.spec import stage_spec
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.stages.rules.stage_tables import columns_of, order_faults, recipe_table, table_of, title_faults
 from hits.workers.rules import screening
 from hits.workers.rules.project_qualifications import own

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.core.errors import Refused
 from hits.formats.files.faults import Fault
 from hits.formats.inputs.qualification_test import MOST_BYTES, MOST_CHOICES, MOST_QUESTIONS, without_blanks
 from hits.models import Project, QualificationTest, Stage
 from hits.publishing.rules.hit_plans import is_published
+from hits.refusals import Refused
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
 from hits.workers.pages import forms

@@ -12,7 +12,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, tasks
 from hits.answers.rules import answer_words, text_evidence
-from hits.core.errors import Refused
 from hits.items.pages.items import labels_with_items
 from hits.items.rules.item_texts import ItemTexts
 from hits.judging.rules import stage_statistics
@@ -24,6 +23,7 @@ from hits.people.rules import message_history
 from hits.people.rules.message_templates import filled, of_project, values
 from hits.people.rules.terms import agreed_to
 from hits.people.verbs import messaging
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.stats.blocking import MEASURES, Policy
 from hits.text.language.amounts import amount_is

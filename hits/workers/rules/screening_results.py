@@ -16,8 +16,8 @@ from django.db.models import BooleanField, Case, Count, Q, QuerySet, Value, When
 
 from hits.answers.rules.eligibility import ELIGIBLE
 from hits.answers.rules.feedback import known_units
-from hits.core.errors import Refused
 from hits.models import Assignment, Draft, Grant, Item, Label, Stage
+from hits.refusals import Refused
 from hits.workers.rules.project_qualifications import withdrawn_since
 
 # Items of which a page says how often they were answered wrongly.

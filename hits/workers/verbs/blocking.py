@@ -20,12 +20,12 @@ from django.utils import timezone
 
 from hits.answers.rules import eligibility
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.judging.rules.counting import recount
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Assignment, Block, Stage, Webhook, WebhookDelivery, Worker
 from hits.publishing.rules.hit_items import all_item_pks, lock_items
+from hits.refusals import Refused
 from hits.stats.blocking import Evidence, Policy
 from hits.workers.rules import block_letters, worker_table
 from hits.workers.rules.block_losses import Loss, Return, answers_of, loss, restored

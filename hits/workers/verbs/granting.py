@@ -12,9 +12,9 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from hits.answers.rules import eligibility
-from hits.core.errors import Refused
 from hits.core.jobs.leases import lease
 from hits.models import Grant, Project, Stage
+from hits.refusals import Refused
 from hits.workers.rules import grant_rows
 from hits.workers.rules.grant_rows import intend_withdrawal
 from hits.workers.rules.project_qualifications import held_in, withdrawn_since

@@ -17,7 +17,6 @@ from django.db import models, transaction
 from hits.answers.rules import text_evidence
 from hits.answers.rules.item_answers import without
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.models import (
     Assignment,
     Compensation,
@@ -34,6 +33,7 @@ from hits.models import (
     WorkerMessage,
 )
 from hits.protocols.choosing import COMMENT
+from hits.refusals import Refused
 from hits.workers.rules import grant_rows
 
 DELETED = "(deleted)"

@@ -20,7 +20,6 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.errors import Refused
 from hits.core.jobs.leases import Held, lease
 from hits.formats.files.faults import Fault, Faults, FormatErrors
 from hits.formats.inputs.qualification_test import (
@@ -41,6 +40,7 @@ from hits.publishing.rules import hit_plans
 from hits.publishing.rules.hit_items import never_shown
 from hits.publishing.rules.hit_types import QUALIFICATIONS
 from hits.publishing.rules.marketplace_account import gateway, sentence
+from hits.refusals import Refused
 from hits.workers.rules.project_qualifications import INVITED
 
 State = QualificationTest.State

@@ -15,11 +15,10 @@ from rest_framework.test import APIClient
 import hits
 from hits import tasks
 from hits.answers.verbs.serving import TaskRefusedError
-from hits.core.errors import Refused
 from hits.core.jobs import queue
 from hits.core.verbs import REGISTRY
 from hits.models import Hit, Stage, WaitingJob
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from tests.hits import factories
 from tests.hits.api_calls import HOME, STAGE
 

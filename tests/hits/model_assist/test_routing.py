@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from hits.core.errors import Refused
 from hits.judging.verbs import advancing, deciding
 from hits.model_assist.rules import model_agreement
 from hits.model_assist.verbs import routing
@@ -18,6 +17,7 @@ from hits.model_assist.verbs.routing import Condition
 from hits.models import Item, Label, ModelAnnotator, RoutedItem, Routing, Stage, StageSummary, Verdict
 from hits.publishing.verbs import publishing
 from hits.publishing.verbs.publishing import NothingToPublishError, QuoteChangedError
+from hits.refusals import Refused
 from hits.releases.verbs import releasing
 from hits.stages.verbs import custom_stages
 from tests.hits import factories as make

@@ -16,12 +16,12 @@ import pytest
 import requests
 from django.test import Client
 
-from hits.core.errors import Refused
 from hits.models import Pool, PoolLink
 from hits.mturk.errors import UnreachableError
 from hits.pools import jobs
 from hits.pools.api import links_of
 from hits.publishing.rules import marketplace_account
+from hits.refusals import Refused
 from ops.surroundings import ROOT
 from tests.hits.doing import do
 from tests.hits.market import Marketplace

@@ -10,13 +10,13 @@ from django.utils import timezone
 from rest_framework.serializers import ValidationError
 
 from hits import tasks
-from hits.core.errors import Refused
 from hits.models import Action, Assignment, Grant, Pool, PoolLink, PoolUse, Stage, Worker
 from hits.pools import jobs, rules
 from hits.pools.api import best, links_of
 from hits.projects.verbs import project_files
 from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules.marketplace_account import gateway
+from hits.refusals import Refused
 from hits.stages.verbs import custom_stages, stage_settings
 from hits.workers.rules import grant_rows
 from hits.workers.rules.required_tests import NotOfferedError

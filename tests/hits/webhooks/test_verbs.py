@@ -16,13 +16,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.serializers import ValidationError
 
-from hits.core.errors import Refused
 from hits.judging.rules.summaries import refresh_summary
 from hits.judging.verbs import deciding
 from hits.models import Account, Block, Item, Label, Project, Stage, Webhook, WebhookDelivery
 from hits.notifications.jobs import pending_notices
 from hits.notifications.verbs import writing_notices
 from hits.projects.rules.archived import ArchivedError
+from hits.refusals import Refused
 from hits.releases.verbs import releasing
 from hits.webhooks.verbs import MOST_WEBHOOKS
 from hits.workers.verbs import blocking
