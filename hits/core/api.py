@@ -80,17 +80,17 @@ def _view(declared: dict[str, Declared]) -> type[DeclaredView]:
     handlers: dict[str, Any] = {method.lower(): _handler(found) for method, found in declared.items()}
     verbs = {method: found for method, found in declared.items() if isinstance(found, Verb)}
     braked: dict[str, Any] = {
-        "heavy": frozenset(method for method, found in declared.items() if _is_heavy(found)),
+        "heavy": frozenset(
+            method
+            for method, found in declared.items()
+            if (isinstance(found, Pricing) or (not isinstance(found, List) and found.heavy))
+        ),
         "pays": frozenset(method for method, verb in verbs.items() if verb.pays),
     }
     if most := max((verb.most_bytes for verb in verbs.values()), default=0):
         braked |= {"most_bytes": most, "parser_classes": [MultiPartParser]}
     name = _name(declared).title().replace(".", "").replace("_", "")
     return type(name, (DeclaredView,), {"declared": declared, **braked, **handlers})
-
-
-def _is_heavy(found: Declared) -> bool:
-    return isinstance(found, Pricing) or (not isinstance(found, List) and found.heavy)
 
 
 def _handler(found: Declared) -> Any:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from django.conf import settings
 
 from hits.core.roles import MANAGER, OWNER, READER, REVIEWER, named
 from hits.projects.models import Project
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 MB = 1024 * 1024
 # What a form adds around its files: boundaries, headers and the other fields.
 FORM_BYTES = 64 * 1024
 
 
-class UploadTooLargeError(Refusal):
-    """More than this person may send at once. Nothing was read, nothing was changed."""
-
-    error_code = "upload_too_large"
-    http_status = 413
-
-    def __init__(self, size: int, most: int, who: str) -> None:
-        self.size, self.most = size, most
-        super().__init__(
-            f"This has {size / MB:,.1f} MB; {who} may send {most / MB:,.1f} MB at once. Nothing was read or changed. "
-            "Send it in parts, or ask somebody who may send more."
-        )
-
-    def details(self) -> dict[str, float]:
-        return {"megabytes": round(self.size / MB, 1), "most_megabytes": round(self.most / MB, 1)}
+def _refuse(size: int, most: int, who: str) -> NoReturn:
+    raise Refused(
+        "upload_too_large",
+        f"This has {size / MB:,.1f} MB; {who} may send {most / MB:,.1f} MB at once. Nothing was read or changed. "
+        "Send it in parts, or ask somebody who may send more.",
+        status=413,
+        megabytes=round(size / MB, 1),
+        most_megabytes=round(most / MB, 1),
+    )
 
 
 def most_bytes(role: str, *, with_media: bool = False) -> int:
@@ -42,21 +38,21 @@ def most_bytes(role: str, *, with_media: bool = False) -> int:
 
 
 def refuse_of_role(project: Project, size: int, *, with_media: bool = False) -> None:
-    """`project` was asked for with the person's role. Raises UploadTooLargeError."""
+    """`project` was asked for with the person's role. Raises Refused."""
     most = most_bytes(project.role, with_media=with_media)
     if size > most + FORM_BYTES:
-        raise UploadTooLargeError(size, most, f"{named(project.role)} of {project.name}")
+        _refuse(size, most, f"{named(project.role)} of {project.name}")
 
 
 def refuse_of_form(size: int) -> None:
-    """Of visitors and workers, who send no files, and of forms that take none. Raises UploadTooLargeError."""
+    """Of visitors and workers, who send no files, and of forms that take none. Raises Refused."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if size > most:
-        raise UploadTooLargeError(size, most, "a visitor or a worker")
+        _refuse(size, most, "a visitor or a worker")
 
 
 def refuse_outside_projects(size: int) -> None:
-    """Of somebody who is signed in, on a page of no project. Raises UploadTooLargeError."""
+    """Of somebody who is signed in, on a page of no project. Raises Refused."""
     most = settings.MAX_READER_UPLOAD_BYTES
     if size > most + FORM_BYTES:
-        raise UploadTooLargeError(size, most, "somebody outside of a project")
+        _refuse(size, most, "somebody outside of a project")

@@ -14,10 +14,6 @@ from hits.formats.inputs import qualification_test, record
 _MARKER = "@highlight"
 
 
-class WrongKeyError(ValueError):
-    """A key of written texts is not as it must be; the message names every fault."""
-
-
 @dataclass(frozen=True)
 class Truth:
     """`item` names the query; an answer is what the page sends for it ("start-end") or what stands there."""
@@ -115,7 +111,7 @@ class AnswerKey:
         A line of the second kind holds {"opening", "questions"}, or {"scenario", "stories"}.
 
         Raises OSError, FormatErrors for a ReCoRD file that could not be imported either or for one of a test, and
-        WrongKeyError.
+        ValueError.
         """
         faults = Faults()
         asked = qualification_test.read_file(tests.read_bytes(), faults) if tests else []
@@ -141,7 +137,7 @@ class AnswerKey:
             except (ValueError, KeyError, TypeError) as error:
                 faults.append(f"line {number}: {type(error).__name__}: {error}")
         if faults:
-            raise WrongKeyError(f"{file} is no key of written texts. {'; '.join(faults)}")
+            raise ValueError(f"{file} is no key of written texts. {'; '.join(faults)}")
         openings = {opening: questions for opening, questions in written.items() if opening}
         return cls(written=openings, junk=written.get("", []), stories=stories, tests=tests)
 

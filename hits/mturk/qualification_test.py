@@ -17,10 +17,6 @@ ANSWER_KEY = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2
 MOST_BYTES = 65_535
 
 
-class TooLongError(ValueError):
-    """The test has more bytes than a call takes. Take out questions or shorten passages."""
-
-
 @dataclass(frozen=True)
 class Question:
     """`text` is a passage to read before, or empty; `right` the index of the right choice, from 0."""
@@ -32,7 +28,7 @@ class Question:
 
 
 def question_form(title: str, paragraphs: Sequence[str], questions: Sequence[Question]) -> str:
-    """The Test. Raises TooLongError, and ValueError for a text that XML cannot hold."""
+    """The Test. Raises ValueError, and ValueError for a text that XML cannot hold."""
     asked = "".join(_asked(number, question) for number, question in enumerate(questions, start=1))
     return _checked(
         f'<QuestionForm xmlns="{QUESTION_FORM}"><Overview><Title>{escape(title)}</Title>{_texts(paragraphs)}</Overview>'
@@ -90,7 +86,7 @@ def _checked(xml: str) -> str:
         raise ValueError("The test holds control characters, which XML cannot hold. Take them out.")
     size = len(xml.encode())
     if size > MOST_BYTES:
-        raise TooLongError(
+        raise ValueError(
             f"The test has {size:,} bytes as the marketplace takes it; at most {MOST_BYTES:,} are allowed. "
             "Take out questions or shorten passages."
         )

@@ -177,5 +177,5 @@ def _module(name: str, folder: Path, file_name: str = PROTOCOL) -> ModuleType:
         return importlib.import_module(f"hits.protocols.{name}.{file.stem}")
     try:
         return plugin_modules.load(folder.parent.parent, f"protocols.{name}.{file.stem}")
-    except plugin_modules.ModuleFailedError as error:
+    except ImportError as error:
         raise BrokenProtocolError(folder, f"{file} cannot be imported: {error}") from error

@@ -205,5 +205,5 @@ def _outside(name: str, file: Path) -> ModuleType:
     home = file.parent.parent
     try:
         return plugin_modules.load(home.parent, f"{home.name}.{name}.{file.stem}")
-    except plugin_modules.ModuleFailedError as error:
+    except ImportError as error:
         raise RecipeError(file, [f"cannot be imported: {error}"], file.parent) from error

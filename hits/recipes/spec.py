@@ -468,12 +468,7 @@ class Recipe:
             if name not in self.options:
                 known = ", ".join(sorted(self.options)) or "none"
                 raise OptionError(f"the recipe {self.name} has no option {name!r}; it has {known}")
-            _refuse_other_type(name, value, self.options[name])
-            _refuse_no_share(name, value)
-            described = self.described.get(name, Option())
-            _refuse_too_small(name, value, described.least)
-            _refuse_too_large(name, value, described.most)
-            _refuse_no_choice(name, value, described.choices)
+            _refuse_value(name, value, self.options[name], self.described.get(name, Option()))
             self._refuse_unfit(name, value)
         return {**self.options, **given}
 
@@ -486,33 +481,27 @@ class Recipe:
             raise OptionError(f"the option {name} does not fit: {error}") from error
 
 
-def _refuse_other_type(name: str, value: object, own: object) -> None:
-    if type(value) is type(own) or (type(own) is float and type(value) is int):
+def _refuse_value(name: str, value: object, own: object, described: Option) -> None:
+    """`own` is the recipe's value. Raises OptionError.
+
+    An option whose name ends in `_share` is a share of one. No option counts below nothing, and one whose name begins
+    with `most_` lets something through.
+    """
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    least = described.least if described.least is not None else 1 if name.startswith("most_") else 0
+    if type(value) is not type(own) and (type(own), type(value)) != (float, int):
+        must = f"be like {own!r}"
+    elif name.endswith("_share") and number is not None and not 0 <= number <= 1:
+        must = "lie between 0 and 1"
+    elif number is not None and number < least:
+        must = f"be {least} or more"
+    elif number is not None and described.most is not None and number > described.most:
+        must = f"be {described.most:g} or less"
+    elif described.choices and value not in described.choices:
+        must = f"be one of {', '.join(described.choices)}"
+    else:
         return
-    raise OptionError(f"the option {name} must be like {own!r}, not {value!r}")
-
-
-def _refuse_no_share(name: str, value: object) -> None:
-    """An option whose name ends in `_share` is a share of one."""
-    if name.endswith("_share") and isinstance(value, int | float) and not 0 <= value <= 1:
-        raise OptionError(f"the option {name} must lie between 0 and 1, not {value!r}")
-
-
-def _refuse_too_small(name: str, value: object, least: float | None) -> None:
-    """No option counts below nothing, and one whose name begins with `most_` lets something through."""
-    least = (1 if name.startswith("most_") else 0) if least is None else least
-    if isinstance(value, int | float) and not isinstance(value, bool) and value < least:
-        raise OptionError(f"the option {name} must be {least} or more, not {value!r}")
-
-
-def _refuse_too_large(name: str, value: object, most: float | None) -> None:
-    if most is not None and isinstance(value, int | float) and value > most:
-        raise OptionError(f"the option {name} must be {most:g} or less, not {value!r}")
-
-
-def _refuse_no_choice(name: str, value: object, choices: Mapping[str, str]) -> None:
-    if choices and value not in choices:
-        raise OptionError(f"the option {name} must be one of {', '.join(choices)}, not {value!r}")
+    raise OptionError(f"the option {name} must {must}, not {value!r}")
 
 
 def copies_of(

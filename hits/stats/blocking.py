@@ -84,13 +84,6 @@ class PolicyError(ValueError):
         super().__init__("The blocking policy is wrong: " + "; ".join(self.faults))
 
 
-class NothingScoredError(ValueError):
-    """No answer has been compared with a reference yet, so there is no average."""
-
-    def __init__(self) -> None:
-        super().__init__("No answer has been scored yet: there is no crowd average. Wait for scored answers.")
-
-
 def _is_count(value: object) -> bool:
     return type(value) is int and value >= 1
 
@@ -231,16 +224,16 @@ def binomial_p_below(correct: int, n: int, average: float) -> float:
 
 
 def crowd_average(tallies: Iterable[Tally]) -> float:
-    """Right answers of all workers over scored answers of all workers. Raises NothingScoredError."""
+    """Right answers of all workers over scored answers of all workers. Raises ValueError."""
     listed = list(tallies)
     scored = sum(tally.scored for tally in listed)
     if scored == 0:
-        raise NothingScoredError
+        raise ValueError("No answer has been scored yet: there is no crowd average. Wait for scored answers.")
     return sum(tally.correct for tally in listed) / scored
 
 
 def chance_level(tallies: Sequence[Tally]) -> float:
-    """What chance would have made right of all workers' scored answers. Raises NothingScoredError."""
+    """What chance would have made right of all workers' scored answers. Raises ValueError."""
     return crowd_average([Tally(tally.worker, tally.scored, tally.by_chance) for tally in tallies])
 
 

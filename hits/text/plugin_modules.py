@@ -14,14 +14,10 @@ from pathlib import Path
 from types import ModuleType
 
 
-class ModuleFailedError(Exception):
-    """The module cannot be imported. The text is the kind of error and what it says."""
-
-
 def load(root: Path, name: str) -> ModuleType:
     """The module of that dotted name in the folder `root`, such as `protocols.spot_error.protocol`.
 
-    Raises ModuleFailedError; a file that was corrected is read anew the next time.
+    Raises ImportError; a file that was corrected is read anew the next time.
     """
     package = _package(root.resolve())
     before = set(sys.modules)
@@ -33,7 +29,7 @@ def load(root: Path, name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         for new in [one for one in set(sys.modules) - before if one.startswith(f"{package}.")]:
             del sys.modules[new]
-        raise ModuleFailedError(f"{type(error).__name__}: {error}") from error
+        raise ImportError(f"{type(error).__name__}: {error}") from error
 
 
 def _package(root: Path) -> str:

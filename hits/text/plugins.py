@@ -21,10 +21,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PARTS = ("LABEL", "VERSION", "make")
 
 
-class UnknownModelError(LookupError):
-    """There is no model of this name, or its module cannot be used; the message says which it is."""
-
-
 @dataclass(frozen=True)
 class Kind:
     """`package` holds the modules that come with the product; its last part names the folder elsewhere."""
@@ -36,10 +32,10 @@ class Kind:
         return {name: self._label(name, file) for name, file in self._files(extra_dirs).items()}
 
     def load(self, name: str, extra_dirs: Iterable[Path] = ()) -> Any:
-        """The module of that name. Raises UnknownModelError."""
+        """The module of that name. Raises LookupError."""
         files = self._files(extra_dirs)
         if name not in files:
-            raise UnknownModelError(f"there is no {name!r}; there are: {', '.join(files) or 'none'}")
+            raise LookupError(f"there is no {name!r}; there are: {', '.join(files) or 'none'}")
         return self._module(name, files[name])
 
     @property
@@ -59,7 +55,7 @@ class Kind:
     def _label(self, name: str, file: Path) -> str:
         try:
             return str(self._module(name, file).LABEL)
-        except UnknownModelError as error:
+        except LookupError as error:
             return f"cannot be used: {error}"
 
     def _module(self, name: str, file: Path) -> ModuleType:
@@ -67,7 +63,7 @@ class Kind:
             return importlib.import_module(f"{self.package}.{name}")
         module = _outside(name, file)
         if missing := [part for part in _PARTS if not hasattr(module, part)]:
-            raise UnknownModelError(f"{_shown(file)} lacks {', '.join(missing)}")
+            raise LookupError(f"{_shown(file)} lacks {', '.join(missing)}")
         return module
 
 
@@ -75,10 +71,8 @@ def _outside(name: str, file: Path) -> ModuleType:
     kind = file.parent
     try:
         return plugin_modules.load(kind.parent, f"{kind.name}.{name}")
-    except plugin_modules.ModuleFailedError as error:
-        raise UnknownModelError(
-            f"{_shown(file)} cannot be imported: {without_folders(str(error), kind.parent)}"
-        ) from error
+    except ImportError as error:
+        raise LookupError(f"{_shown(file)} cannot be imported: {without_folders(str(error), kind.parent)}") from error
 
 
 def _shown(file: Path) -> str:

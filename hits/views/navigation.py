@@ -112,7 +112,9 @@ def qualification_titles(project: Project) -> dict[str, str]:
 def menu(project: Project) -> list[Place]:
     """What a project has beside its pipeline, the same on each of its pages."""
     stages = stages_of(project)
-    grants = any(stage.grants or _given_by_hand(stage) for stage in stages)
+    grants = any(
+        stage.grants or any(not key.startswith(PREFIX) for key in presence(stage.requirements)) for stage in stages
+    )
     shows_media = any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages)
     return [
         *BEFORE,
@@ -128,10 +130,6 @@ def menu(project: Project) -> list[Place]:
         WEBHOOKS,
         MEMBERS,
     ]
-
-
-def _given_by_hand(stage: Stage) -> bool:
-    return any(not key.startswith(PREFIX) for key in presence(stage.requirements))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from hits.core import upload_limits
 from hits.models import Project
+from hits.refusals import Refused
 
 WITH_MEDIA = ("import", "add-media")
 
@@ -34,13 +35,13 @@ class UploadLimitMiddleware:
             return None
         try:
             _refuse(request, int(size), kwargs.get("slug"))
-        except upload_limits.UploadTooLargeError as refusal:
+        except Refused as refusal:
             return render(request, "413.html", {"refusal": refusal}, status=refusal.http_status)
         return None
 
 
 def _refuse(request: HttpRequest, size: int, slug: str | None) -> None:
-    """Raises UploadTooLargeError."""
+    """Raises Refused."""
     if not request.user.is_authenticated:
         return upload_limits.refuse_of_form(size)
     if slug is None:

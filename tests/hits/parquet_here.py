@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hits.formats.outputs import parquet_process, tables
-from hits.formats.outputs.parquet import Kind, ParquetValueError
+from hits.formats.outputs.parquet import Kind
 
 
 class ParquetHere:
@@ -34,7 +34,7 @@ class ParquetHere:
         try:
             self._writer.write_table(parquet_process._table(rows, self._schema))
         except self._refused as error:
-            raise ParquetValueError(f"{error}") from error
+            raise ValueError(f"{error}") from error
         return self._pieces.taken()
 
     def end(self) -> bytes:

@@ -25,16 +25,12 @@ _LOADS = "is an SVG picture whose styles load something, or may do so: write wha
 _UNPRINTED = re.compile(r"[\x00-\x20]+")
 
 
-class UnsafeSvgError(ValueError):
-    """The message ends a sentence that begins with the file's name."""
-
-
 def check(content: bytes) -> None:
-    """Raises UnsafeSvgError for what is no SVG, or one with scripts, handlers of events, foreign content or anything
+    """Raises ValueError for what is no SVG, or one with scripts, handlers of events, foreign content or anything
     that it would load.
     """
     if len(content) > MOST_BYTES:
-        raise UnsafeSvgError(f"is an SVG picture of more than {MOST_BYTES:,} bytes")
+        raise ValueError(f"is an SVG picture of more than {MOST_BYTES:,} bytes")
     parser = expat.ParserCreate(namespace_separator=" ")
     reader = _Reader()
     parser.XmlDeclHandler = reader.declaration
@@ -46,11 +42,11 @@ def check(content: bytes) -> None:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise UnsafeSvgError(f"is no SVG picture that can be read: {expat.errors.messages[error.code]}") from error
+        raise ValueError(f"is no SVG picture that can be read: {expat.errors.messages[error.code]}") from error
 
 
 class _Reader:
-    """Raises UnsafeSvgError at the first thing that a picture does not need."""
+    """Raises ValueError at the first thing that a picture does not need."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -58,19 +54,19 @@ class _Reader:
 
     def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding and encoding.lower() not in _ENCODINGS:
-            raise UnsafeSvgError(f"is an SVG picture in the encoding {encoding[:30]}: save it in UTF-8")
+            raise ValueError(f"is an SVG picture in the encoding {encoding[:30]}: save it in UTF-8")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         namespace, _, local = name.rpartition(" ")
         if not self.depth and (namespace, local) != (NAMESPACE, "svg"):
-            raise UnsafeSvgError(f'is XML and no SVG: its first element is no <svg xmlns="{NAMESPACE}">')
+            raise ValueError(f'is XML and no SVG: its first element is no <svg xmlns="{NAMESPACE}">')
         if self.style is not None:
-            raise UnsafeSvgError("is an SVG picture with an element inside <style>: remove it")
+            raise ValueError("is an SVG picture with an element inside <style>: remove it")
         self.depth += 1
         if self.depth > MOST_DEPTH:
-            raise UnsafeSvgError(f"is an SVG picture with elements more than {MOST_DEPTH} deep in one another")
+            raise ValueError(f"is an SVG picture with elements more than {MOST_DEPTH} deep in one another")
         if local.lower() in _FORBIDDEN or namespace.endswith("/xhtml"):
-            raise UnsafeSvgError(f"is an SVG picture with <{local[:30]}>: remove it")
+            raise ValueError(f"is an SVG picture with <{local[:30]}>: remove it")
         for attribute, value in attributes.items():
             _check_attribute(attribute.rpartition(" ")[2].lower(), value)
         if local.lower() == "style":
@@ -89,33 +85,33 @@ class _Reader:
     def doctype(self, name: str, system: str | None, public: str | None, has_subset: bool) -> None:
         # Drawing programs of old write the one of SVG, which nobody loads. A subset could declare entities.
         if has_subset:
-            raise UnsafeSvgError("is an SVG picture with declarations of its own in <!DOCTYPE>: remove them")
+            raise ValueError("is an SVG picture with declarations of its own in <!DOCTYPE>: remove them")
 
     def instruction(self, target: str, data: str) -> None:
         if target.lower() == "xml-stylesheet":
-            raise UnsafeSvgError("is an SVG picture with a style sheet of elsewhere: write the styles into it")
+            raise ValueError("is an SVG picture with a style sheet of elsewhere: write the styles into it")
 
 
 def _check_attribute(name: str, value: str) -> None:
     if name.startswith("on"):
-        raise UnsafeSvgError(f"is an SVG picture with the event handler {name[:30]}: remove it")
+        raise ValueError(f"is an SVG picture with the event handler {name[:30]}: remove it")
     written = _UNPRINTED.sub("", value)
     if name in ("href", "src") and not (written.startswith("#") or _DATA.match(written)):
-        raise UnsafeSvgError(f"is an SVG picture that refers to {value[:40]!r}: keep what it needs inside")
+        raise ValueError(f"is an SVG picture that refers to {value[:40]!r}: keep what it needs inside")
     if name in ("base", "ping"):
-        raise UnsafeSvgError(f"is an SVG picture with the attribute {name}: remove it")
+        raise ValueError(f"is an SVG picture with the attribute {name}: remove it")
     if "javascript:" in written.lower():
-        raise UnsafeSvgError("is an SVG picture with an address of script: remove it")
+        raise ValueError("is an SVG picture with an address of script: remove it")
     if name == "attributename" and written.lower().rpartition(":")[2] in ("href", "src"):
-        raise UnsafeSvgError("is an SVG picture that changes an address by animation: remove it")
+        raise ValueError("is an SVG picture that changes an address by animation: remove it")
     if name == "style":
         _check_style(value)
     # With an escape, url( can be written otherwise.
     elif ("\\" in value and "(" in value) or _LOADED.search(value):
-        raise UnsafeSvgError(_LOADS)
+        raise ValueError(_LOADS)
 
 
 def _check_style(text: str) -> None:
     # With escapes of CSS, any of these words can be written otherwise.
     if "@import" in text.lower() or "\\" in text or _LOADED.search(text):
-        raise UnsafeSvgError(_LOADS)
+        raise ValueError(_LOADS)

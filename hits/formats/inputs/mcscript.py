@@ -32,7 +32,7 @@ from hits.formats.files.bulk import without_cycle_collection
 from hits.formats.files.faults import Fault, Faults, FormatErrors
 from hits.formats.files.reading import LONGEST_KEY, MAX_BYTES, Keys, Progress, Row, quoted, text_pieces, told, unwanted
 
-__all__ = ["Answer", "Fault", "FormatErrors", "Instance", "InstanceRefusedError", "Question", "is_xml", "read", "write"]
+__all__ = ["Answer", "Fault", "FormatErrors", "Instance", "Question", "is_xml", "read", "write"]
 
 LONGEST_STORY = 200_000
 MOST_ELEMENTS = 1_000_000
@@ -77,10 +77,6 @@ class Instance:
     questions: tuple[Question, ...]
     line: int | None = field(default=None, compare=False)
     place: str = field(default="", compare=False)
-
-
-class InstanceRefusedError(ValueError):
-    """A text cannot stand in XML as it is, and a data set is not to be changed on its way out."""
 
 
 def is_xml(stream: BinaryIO) -> bool:
@@ -310,7 +306,7 @@ def write(instances: Iterable[Instance], stream: BinaryIO, *, told: bool = True)
     """The file in UTF-8, in the spelling of the published files: the same instances always give the same bytes.
 
     One instance is in memory at a time. Which answer is correct stands in the file only where it is `told`. Returns the
-    number of instances. Raises InstanceRefusedError for a text with
+    number of instances. Raises ValueError for a text with
     control characters other than tab and line feed, halves of surrogate pairs, U+FFFE or U+FFFF, which `read` or
     XML refuses; then the stream holds a part of a file, which is to be thrown away.
     """
@@ -353,7 +349,7 @@ def _attributes(where: str, **values: str | None) -> str:
 
 def _checked(text: str, where: str) -> str:
     if message := unwanted(text):
-        raise InstanceRefusedError(f"{where}: {quoted(text)} {message}")
+        raise ValueError(f"{where}: {quoted(text)} {message}")
     if found := _NO_CHARACTERS.search(text):
-        raise InstanceRefusedError(f"{where}: {quoted(text)} holds U+{ord(found[0]):04X}, which XML cannot hold")
+        raise ValueError(f"{where}: {quoted(text)} holds U+{ord(found[0]):04X}, which XML cannot hold")
     return text

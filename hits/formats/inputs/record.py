@@ -434,10 +434,6 @@ def _with_key(key: str, key_field: KeyField, rest: dict[str, object]) -> dict[st
     return {"id": key, **rest} if key_field == "id" else {**rest, "idx": int(key)}
 
 
-def _query_json(query: Query, answers: bool) -> dict[str, object]:
-    return _with_key(query.key, query.key_field, _asked(query, answers))
-
-
 def _asked(query: Query, answers: bool) -> dict[str, object]:
     """Without the key; where answers are not told there is no such field."""
     told = {"answers": [answer._asdict() for answer in query.answers]} if answers else {}
@@ -452,7 +448,7 @@ def _document_json(document: Document, origins: bool, answers: bool) -> dict[str
     rest: dict[str, object] = {
         "source": document.source,
         "passage": _passage_json(document),
-        "qas": [_query_json(query, answers) for query in document.queries],
+        "qas": [_with_key(query.key, query.key_field, _asked(query, answers)) for query in document.queries],
     }
     if origins:
         rest["origin"] = document.origin

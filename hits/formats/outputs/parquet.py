@@ -18,48 +18,37 @@ from typing import IO, Any, Self, TypeAlias
 
 from hits.formats.outputs import parquet_process
 from hits.formats.outputs.parquet_process import ANSWER, LENGTH, REFUSED
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 # The name of an Arrow type, [type] for a list of it, {name: type} for an object.
 Kind: TypeAlias = Any
-
-
-class ParquetValueError(ValueError):
-    """A value is not of its column's type."""
-
-
-class ParquetProcessError(Refusal):
-    """The process that writes Parquet ended, or could not be started: the file is not whole."""
-
-    error_code = "parquet_not_written"
-    http_status = 503
 
 
 class ParquetFile:
     """A file that is being written: `write` and `end` give its bytes, piece by piece. To be used with `with`."""
 
     def __init__(self, types: Mapping[str, Kind]) -> None:
-        """The process is loading its library when this returns. Raises ParquetProcessError."""
+        """The process is loading its library when this returns. Raises Refused."""
         # -P: beside the file lie modules whose names other libraries may ask for.
         command = [sys.executable, "-P", str(Path(parquet_process.__file__))]
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
             why = f"The process that writes Parquet could not be started: {error.strerror}."
-            raise ParquetProcessError(f"{why} Try again, or take another format.") from error
+            raise Refused("parquet_not_written", f"{why} Try again, or take another format.", status=503) from error
         self._send(json.dumps(types).encode())
 
     def write(self, batch: Sequence[Sequence[Any]]) -> bytes:
         """Some rows, as the values of each column, become a row group.
 
-        Raises ParquetValueError and ParquetProcessError.
+        Raises ValueError and Refused.
         """
         # Halves of surrogate pairs have to get as far as the refusal, so all is ASCII.
         self._send(json.dumps(batch).encode())
         return self._answer()
 
     def end(self) -> bytes:
-        """The rest of the file, which tells where its rows are. Raises ParquetProcessError."""
+        """The rest of the file, which tells where its rows are. Raises Refused."""
         self._send(b"")
         return self._answer()
 
@@ -98,12 +87,14 @@ class ParquetFile:
         kind, length = ANSWER.unpack(head) if len(head) == ANSWER.size else (b"", 0)
         content = self._taken.read(length)
         if not kind or len(content) < length:
-            raise ParquetProcessError(
+            raise Refused(
+                "parquet_not_written",
                 f"The process that writes Parquet ended {_how(self._process.wait())}, so the file is not whole. "
-                "Make it again; where that happens each time, take another format."
+                "Make it again; where that happens each time, take another format.",
+                status=503,
             )
         if kind == REFUSED:
-            raise ParquetValueError(content.decode(errors="replace"))
+            raise ValueError(content.decode(errors="replace"))
         return content
 
 

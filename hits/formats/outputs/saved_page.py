@@ -140,7 +140,11 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 def _strip(parent: Any, medium: Medium) -> None:
     """Take out what runs, loads or is not seen, and put words in the place of media that are not in the file."""
     for child in list(parent):
-        if not isinstance(child.tag, str) or child.tag in _NOT_KEPT or _is_hidden_input(child):
+        if (
+            not isinstance(child.tag, str)
+            or child.tag in _NOT_KEPT
+            or bool(child.tag == "input" and child.get("type", "").lower() == "hidden")
+        ):
             _replace(parent, child, [])
             continue
         _strip(child, medium)
@@ -148,10 +152,6 @@ def _strip(parent: Any, medium: Medium) -> None:
             _with_medium(parent, child, medium)
         elif child.tag == "a":
             _with_address(child)
-
-
-def _is_hidden_input(element: Any) -> bool:
-    return bool(element.tag == "input" and element.get("type", "").lower() == "hidden")
 
 
 def _with_medium(parent: Any, element: Any, medium: Medium) -> None:

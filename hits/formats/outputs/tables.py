@@ -44,14 +44,10 @@ COSMOS_TYPES: dict[str, Type] = {
 }
 
 
-class RowRefusedError(ValueError):
-    """A row does not have the columns, or a value not the type, that the table was promised to have."""
-
-
 def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
     """RFC 4180 in UTF-8 without a byte order mark, a head first, rows ending in CR LF. Returns the number of rows.
 
-    Truth is true or false, and what is not there an empty cell. Raises RowRefusedError for a row with other columns.
+    Truth is true or false, and what is not there an empty cell. Raises ValueError for a row with other columns.
     """
     return _write(_with_columns(rows, columns), columns, [_csv_sink(columns, stream)], row_group)
 
@@ -59,7 +55,7 @@ def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO, row
 def write_jsonl(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -> int:
     """One object a line in UTF-8, its fields in the order of the columns. Returns the number of rows.
 
-    Values may be nested. Raises RowRefusedError for a row with other columns and ValueError for a number that JSON
+    Values may be nested. Raises ValueError for a row with other columns and for a number that JSON
     does not have.
     """
     return _write(_with_columns(rows, columns), columns, [_jsonl_sink(columns, stream)])
@@ -68,8 +64,8 @@ def write_jsonl(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -
 def write_parquet(rows: Iterable[Row], types: Mapping[str, Kind], stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
     """Parquet without a time stamp, in groups of so many rows. Returns the number of rows.
 
-    Values may be nested, as the types of the columns have it. Raises RowRefusedError for a row with other columns,
-    ParquetValueError for a value of another type, and ParquetProcessError.
+    Values may be nested, as the types of the columns have it. Raises ValueError for a row with other columns
+    and for a value of another type, and Refused.
     """
     columns = list(types)
     with _parquet_sink(types, stream) as sink:
@@ -86,8 +82,8 @@ def write_all(
     """One pass over the rows into a stream for each format that is wanted. Returns the number of rows.
 
     The types are those that the usual data-set libraries name so; a value that is not there is None. Raises
-    RowRefusedError for a row with other columns or a value of another type: each format would turn it into
-    something else. Raises ParquetProcessError too.
+    ValueError for a row with other columns or a value of another type: each format would turn it into
+    something else. Raises Refused too.
     """
     if set(columns) != set(types) or len(set(columns)) != len(columns):
         raise ValueError(f"each column needs one type: columns {list(columns)}, types {dict(types)}")
@@ -151,7 +147,7 @@ def _with_columns(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
         if row.keys() != expected:
             lacks, more = sorted(expected - row.keys()), sorted(row.keys() - expected)
-            raise RowRefusedError(f"row {number} lacks the columns {lacks} and has {more}, which are no columns")
+            raise ValueError(f"row {number} lacks the columns {lacks} and has {more}, which are no columns")
         yield row
 
 
@@ -161,7 +157,7 @@ def _with_types(rows: Iterable[Row], types: Mapping[str, Type]) -> Iterator[Row]
         for name, fits in checks:
             value = row[name]
             if value is not None and not fits(value):
-                raise RowRefusedError(f"row {number}, {name}: {value!r:.80} is no {types[name]}")
+                raise ValueError(f"row {number}, {name}: {value!r:.80} is no {types[name]}")
         yield row
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from hits.items.rules.media import file_at
 from hits.models import MediaFile
-from hits.views.byte_ranges import RangeNotSatisfiableError, byte_range
+from hits.views.byte_ranges import byte_range
 
 # Of a range without an end. A player that stops reading takes a thread of the server until it has read the piece.
 PIECE_BYTES = 4 * 1024 * 1024
@@ -42,7 +42,7 @@ def _answer(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
         return HttpResponse(status=304)
     try:
         part = _range(request, file)
-    except RangeNotSatisfiableError:
+    except ValueError:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{file.blob.size}"})
     start, end = part or (0, file.blob.size)
     response = StreamingHttpResponse(
@@ -57,7 +57,7 @@ def _answer(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
 
 
 def _range(request: HttpRequest, file: MediaFile) -> tuple[int, int] | None:
-    """Raises RangeNotSatisfiableError."""
+    """Raises ValueError."""
     # A part of what was here before does not fit to what is here now.
     if request.method != "GET" or request.headers.get("If-Range", _etag(file)) != _etag(file):
         return None

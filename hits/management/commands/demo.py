@@ -372,11 +372,7 @@ def _unfinished(stage: Stage) -> Iterator[str]:
         "answers to be scored": stage.assignments.filter(scored=False).count(),
         "answers to be paid": stage.assignments.filter(state=Assignment.State.SUBMITTED).count(),
         "batches to be sent": stage.batches.exclude(state=Batch.State.PUBLISHED).count(),
-        "verdicts to be taken up": _not_advanced(stage),
+        "verdicts to be taken up": stage.items.filter(verdicts__superseded_at=None, verdicts__advanced=False).count(),
         "quality check due": int(blocking.is_due(stage)),
     }
     yield from (f"{count} {what}" for what, count in counts.items() if count)
-
-
-def _not_advanced(stage: Stage) -> int:
-    return stage.items.filter(verdicts__superseded_at=None, verdicts__advanced=False).count()

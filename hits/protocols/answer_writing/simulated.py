@@ -45,7 +45,9 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     fields: dict[str, str] = {}
     for number, (card, question) in enumerate(zip(cards, asked, strict=True)):
         label, texts = _said(person, truth_of(story, question, key), question, number)
-        fields |= _filled(card, label, (*texts, own[number] if not person.writes_junk else _any_question(number)))
+        fields |= _filled(
+            card, label, (*texts, own[number] if not person.writes_junk else f"what is this thing {number}")
+        )
     return Answer(f"answers {asked[0]}", fields)
 
 
@@ -82,15 +84,11 @@ def truth_of(story: str, question: str, key: AnswerKey) -> Truth:
 def _supposed(story: str, question: str) -> Truth:
     place = draw(0, story, question, "label")
     label = next(label for label, share in zip(LABELS, _SHARES, strict=True) if place < share)
-    told = [_bit(sentence.text) for sentence in sentences(story)]
+    # A few words of a sentence, which stand for an answer.
+    told = [" ".join(content_words(sentence.text)[-_ANSWER_WORDS:]) for sentence in sentences(story)]
     told = [bit for bit in told if bit] or ["that"]
     at = int(draw(0, story, question, "answer") * len(told))
     return Truth(label, (told[at],), tuple(told[at + 1 :] + told[:at]) or ("nothing",))
-
-
-def _bit(sentence: str) -> str:
-    """A few words of a sentence, which stand for an answer."""
-    return " ".join(content_words(sentence)[-_ANSWER_WORDS:])
 
 
 def _own_questions(story: str, asked: Sequence[str], key: AnswerKey) -> list[str]:
@@ -101,7 +99,3 @@ def _own_questions(story: str, asked: Sequence[str], key: AnswerKey) -> list[str
     free = [text for text in known if alike(text) not in here and not faults(text)]
     more = [f"What was told at place number {number} of the story?" for number in range(1, len(asked) + 1)]
     return [*free, *more][: len(asked)]
-
-
-def _any_question(number: int) -> str:
-    return f"what is this thing {number}"

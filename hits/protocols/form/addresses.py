@@ -12,26 +12,22 @@ _PRIVATE = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home", "
 _UNWANTED = re.compile(r"[\s\x00-\x1f\x7f<>\"'`\\^{}|;,]")
 
 
-class AddressRefusedError(ValueError):
-    """The message ends a sentence that begins with the address."""
-
-
 def origin_of(address: str) -> str:
-    """https, host and port of an address that a worker's browser may load. Raises AddressRefusedError."""
+    """https, host and port of an address that a worker's browser may load. Raises ValueError."""
     if len(address) > LONGEST:
-        raise AddressRefusedError(f"has more than {LONGEST:,} characters")
+        raise ValueError(f"has more than {LONGEST:,} characters")
     if not address.startswith("https://"):
-        raise AddressRefusedError("does not begin with https://")
+        raise ValueError("does not begin with https://")
     if not address.isascii() or _UNWANTED.search(address.partition("?")[0]) or re.search(r"[\s<>\"]", address):
-        raise AddressRefusedError("has a sign that an address cannot hold: write it in percent encoding")
+        raise ValueError("has a sign that an address cannot hold: write it in percent encoding")
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as error:
-        raise AddressRefusedError("is no address") from error
+        raise ValueError("is no address") from error
     host = (parts.hostname or "").rstrip(".")
     if parts.username is not None or parts.password is not None:
-        raise AddressRefusedError("has a user name")
+        raise ValueError("has a user name")
     if not _HOST.fullmatch(host) or host.endswith(_PRIVATE):
-        raise AddressRefusedError("is not on a public host that has a name")
+        raise ValueError("is not on a public host that has a name")
     return f"https://{host}" + (f":{port}" if port else "")

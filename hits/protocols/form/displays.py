@@ -281,7 +281,7 @@ class _Addressed(Display):
             return str(file["address"]) if file["kind"] in self.takes else ""
         try:
             addresses.origin_of(item.said(self.column))
-        except addresses.AddressRefusedError:
+        except ValueError:
             return ""
         return item.said(self.column)
 
@@ -294,7 +294,7 @@ class _Addressed(Display):
             return
         try:
             addresses.origin_of(item.said(self.column))
-        except addresses.AddressRefusedError as error:
+        except ValueError as error:
             more = "" if "://" in told else ", and no uploaded file has this name"
             yield f"The column {self.column!r:.60} holds no address of this kind: {told!r} {error}{more}."
 

@@ -971,7 +971,7 @@ def _is_day(text: str) -> bool:
 def _is_pattern(pattern: str) -> str:
     try:
         patterns.check(pattern)
-    except patterns.PatternRefusedError as error:
+    except ValueError as error:
         raise ValueError(f"must be a regular expression of RE2: {error}") from error
     return pattern
 

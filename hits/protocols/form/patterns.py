@@ -16,10 +16,6 @@ LONGEST = 200
 _MEMORY = 1 << 20
 
 
-class PatternRefusedError(ValueError):
-    """The message says what is wrong with the expression."""
-
-
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Any:
     options = re2.Options()
@@ -29,11 +25,11 @@ def _compiled(pattern: str) -> Any:
         return re2.compile(pattern, options)
     except re2.error as error:
         why = error.args[0]
-        raise PatternRefusedError(why.decode(errors="replace") if isinstance(why, bytes) else str(why)) from error
+        raise ValueError(why.decode(errors="replace") if isinstance(why, bytes) else str(why)) from error
 
 
 def check(pattern: str) -> None:
-    """Raises PatternRefusedError."""
+    """Raises ValueError."""
     _compiled(pattern)
 
 

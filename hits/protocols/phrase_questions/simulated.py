@@ -136,7 +136,7 @@ def _careful(one: Asked, part: str, number: int, turn: float) -> Iterator[str]:
     forms = _WHEN if part == "vp" else _CLEFTS
     start = int(turn * len(forms))
     rest = _plain(_of_them(f"{one.before} {one.after}")).rstrip(" .!?")
-    words = {"phrase": _of_them(one.phrase), "word": _question_word(one.phrase), "rest": _uncapitalised(rest)}
+    words = {"phrase": _of_them(one.phrase), "word": _question_word(one.phrase), "rest": (rest[:1].lower() + rest[1:])}
     yield from (_agreeing(_plain(form.format(**words))) for form in (*forms[start:], *forms[:start]))
     yield _LAST.format(number=number)
 
@@ -157,10 +157,6 @@ def _of_them(text: str) -> str:
 
 def _agreeing(text: str) -> str:
     return _VERB.sub(lambda found: f"they {_AGREES[found[1]]}", text)
-
-
-def _uncapitalised(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _plain(text: str) -> str:

@@ -147,7 +147,13 @@ def row_of(item: JudgedItem, settings: Json) -> Json:
     answers = len({label.assignment for label in item.labels})
     votes = _votes(item, settings["several"])
     alone = None if settings["several"] else majority_of(votes)
-    majority = _over_half(votes, answers) if settings["several"] else [alone] if alone else []
+    majority = (
+        sorted(ident for ident, count in votes.items() if 2 * count > answers)
+        if settings["several"]
+        else [alone]
+        if alone
+        else []
+    )
     return {
         "id": item.key,
         "text": item.document["text"],
@@ -167,10 +173,6 @@ def _votes(item: JudgedItem, several: bool) -> Counter[str]:
         return Counter(label.value for label in item.labels if label.unit == "choice")
     ticked = (label.unit for label in item.labels if label.unit.endswith("/chosen") and label.value == "yes")
     return Counter(unit.removesuffix("/chosen") for unit in ticked)
-
-
-def _over_half(votes: Counter[str], answers: int) -> list[str]:
-    return sorted(ident for ident, count in votes.items() if 2 * count > answers)
 
 
 def _flat(row: Json) -> Json:

@@ -50,7 +50,7 @@ from hits.recipes.source import (
 )
 from hits.text.figures.set_statistics import Tally
 from hits.text.figures.statistics import OVERALL
-from hits.text.language.paragraphs import COHERENCE, NoParagraphError, paragraph_of
+from hits.text.language.paragraphs import COHERENCE, paragraph_of
 from hits.text.questions.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
 from hits.text.scorers import SCORERS
 
@@ -117,12 +117,11 @@ def _refuse_options(options: Mapping[str, Any]) -> None:
 
 def _of_story(story: stories.Story, origin: str, seed: int, options: Mapping[str, Any]) -> SourceDocument:
     low, high = options["shortest_paragraph"], options["longest_paragraph"]
-    try:
-        found = paragraph_of(story, seed=seed, scorer=COHERENCE[options["coherence"]], low=low, high=high)
-    except NoParagraphError:
+    paragraph = paragraph_of(story, seed=seed, scorer=COHERENCE[options["coherence"]], low=low, high=high)
+    if paragraph is None:
         note = f"no run of whole sentences has {low} to {high} words."
         return SourceDocument(story.key, origin, {}, (), story.line, note=note)
-    data = {"text": found.text, "source": story.key, "title": story.title}
+    data = {"text": paragraph.text, "source": story.key, "title": story.title}
     return SourceDocument(story.key, origin, data, (SourceItem(story.key, {}),), story.line)
 
 
@@ -194,15 +193,15 @@ def admit(documents: list[SourceDocument], collected: Collected) -> list[SourceD
     answered = {item.data["set"] for one in documents for item in one.items if item.stage == GENERATIVE}
     if not answered:
         return documents
-    none = {item.key for item in collected.judged(VALIDATE) if item.key in answered and _is_none(item)}
+    # Whether "None of the above" is the right answer: put there by the verdict, or imported so.
+    none = {
+        item.key
+        for item in collected.judged(VALIDATE)
+        if item.key in answered and (item.conclusion == UNANSWERABLE or offers_none(_right_texts(item)))
+    }
     count = collected.options["generated_questions"]
     drawn = set(sample(answered - none, count, f"generated questions {collected.seed}"))
     return [_admitted(one, none, drawn) for one in documents]
-
-
-def _is_none(item: JudgedItem) -> bool:
-    """Whether "None of the above" is the right answer: put there by the verdict, or imported so."""
-    return item.conclusion == UNANSWERABLE or offers_none(_right_texts(item))
 
 
 def _admitted(document: SourceDocument, none: Set[str], drawn: Set[str]) -> SourceDocument:
@@ -512,13 +511,11 @@ def draws_from(stage_key: str) -> DrawSource:
 
 def _drawable(collected: Collected, stage_key: str) -> Iterator[JudgedItem]:
     for item in collected.judged(VALIDATE):
-        if item.outcome == "kept" and (stage_key != REASONING or _is_answerable(item)):
+        # Whether the set is valid and its right answer is not "None of the above", as it may be in an imported one.
+        if item.outcome == "kept" and (
+            stage_key != REASONING or (item.conclusion == VALID and not offers_none(_right_texts(item)))
+        ):
             yield item
-
-
-def _is_answerable(item: JudgedItem) -> bool:
-    """Whether the set is valid and its right answer is not "None of the above", as it may be in an imported one."""
-    return item.conclusion == VALID and not offers_none(_right_texts(item))
 
 
 def _right_texts(item: JudgedItem) -> list[str]:

@@ -89,18 +89,14 @@ def _of_texts(texts: Sequence[mcscript.Instance], origin: str, rule: Json, long_
 
 def import_notes(documents: Sequence[SourceDocument]) -> list[str]:
     """How many target sentences the texts of a file have, which is to be looked at before anybody is asked."""
-    counts = [_count_targets(one) for one in documents if "hint" not in one.data]
+    # Each part shows all of them.
+    counts = [(len(one.items[0].data["targets"]) if one.items else 0) for one in documents if "hint" not in one.data]
     if not counts:
         return []
     return [
         f"Target sentences a text: {sum(counts) / len(counts):.2f} ({sum(counts):,} in {len(counts):,} texts, of which "
         f"{counts.count(0):,} have none)."
     ]
-
-
-def _count_targets(text: SourceDocument) -> int:
-    """Each part shows all of them."""
-    return len(text.items[0].data["targets"]) if text.items else 0
 
 
 # What a story leads to

@@ -259,7 +259,7 @@ def _question(item: str, question: Json, secret: str) -> ReleasedQuestion:
 def _can_be_written(text: ReleasedText) -> bool:
     try:
         mcscript.write([_instance(text)], io.BytesIO())
-    except mcscript.InstanceRefusedError:
+    except ValueError:
         return False
     return True
 

@@ -14,6 +14,7 @@ from hits.formats.files.reading import kind, quoted
 from hits.formats.inputs import by_id, record
 from hits.recipes.record.query_ids import untelling, without_hints
 from hits.recipes.source import Collected, Computation, Found, Json, Option, Outside, Progress
+from hits.refusals import Refused
 from hits.text.figures.squad import normalise
 from hits.text.filtering.machine_filtering import (
     ARTICLES_A_SIGN,
@@ -22,7 +23,6 @@ from hits.text.filtering.machine_filtering import (
     Answer,
     Answered,
     FoldDone,
-    MachineFilteringError,
     Sign,
     Triples,
     filter_triples,
@@ -61,7 +61,11 @@ def answered(result: Json | None) -> frozenset[str]:
 
 def _spooled(collected: Collected, params: Json, seed: int) -> Triples:
     if not 0 < params["least_f1"] <= 1:
-        raise MachineFilteringError(f"least_f1 must lie above 0 and be 1 at most, not {params['least_f1']}")
+        raise Refused(
+            "machine_filtering_refused",
+            f"least_f1 must lie above 0 and be 1 at most, not {params['least_f1']}",
+            status=400,
+        )
     return Triples(triples(collected), seed=seed, folds=params["folds"], by=params["fold_by"])
 
 

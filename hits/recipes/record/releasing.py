@@ -35,7 +35,6 @@ from hits.recipes.record.splitting import (
     TRAIN,
     VALIDATE,
     Division,
-    SplitError,
     divide,
     kept_item,
 )
@@ -114,7 +113,7 @@ def release_of(
     """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query, and
     `secret` is what the ids of test are made with.
 
-    `chain` gives the items anew each time, ordered by document and key; none are held. Raises SplitError.
+    `chain` gives the items anew each time, ordered by document and key; none are held. Raises ValueError.
     """
     options = {**DEFAULTS, **options}
     division = divide((kept_item(item, earlier) for item in _ordered(chain())), seed=seed, options=options)
@@ -136,12 +135,12 @@ def release_of(
 
 
 def _ordered(chain: Iterable[ChainItem]) -> Iterator[ChainItem]:
-    """Raises SplitError where a document's items do not stand together, or one stands there twice."""
+    """Raises ValueError where a document's items do not stand together, or one stands there twice."""
     last = ("", "")
     for item in chain:
         here = (item.document_key, item.key)
         if here <= last:
-            raise SplitError(
+            raise ValueError(
                 f"items have to come in order, each once, but {'/'.join(here)} comes after {'/'.join(last)}"
             )
         last = here

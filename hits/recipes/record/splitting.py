@@ -42,15 +42,7 @@ HELD_OUT_ONCE = "released in dev or test before, validated only once"
 SURPLUS_CRAWLED = "crawled, beyond the ratio {}"
 
 
-class SplitError(ValueError):
-    """Items that cannot be split: doubled, or of a document that has two origins or two purposes."""
-
-
 # Marking
-
-
-def _nearest_whole(value: Fraction) -> int:
-    return int(value + Fraction(1, 2))
 
 
 def _ratio(options: Mapping[str, Any]) -> Fraction:
@@ -61,7 +53,7 @@ def _ratio(options: Mapping[str, Any]) -> Fraction:
 def _eval_public(public: int, crawled: int, options: Mapping[str, Any]) -> int:
     """How many of the public documents are for dev and test."""
     wanted = crawled * _ratio(options) if crawled else public * Fraction(str(options["eval_share"]))
-    return min(public, _nearest_whole(wanted))
+    return min(public, int(wanted + Fraction(1, 2)))
 
 
 def mark(
@@ -156,7 +148,7 @@ def divide(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = 
     """Give each item at most one split; input order does not matter and the same seed gives the same split.
 
     Dev takes its share of both, by default half, as nearly as whole documents allow, and about as much of either
-    origin. The items are read once and not held. Raises SplitError.
+    origin. The items are read once and not held. Raises ValueError.
     """
     options = {**DEFAULTS, **options}
     public, crawled = _groups(kept)
@@ -202,7 +194,7 @@ def _held_out(groups: Sequence[Group[str]], wanted: Fraction, rest: str, seed: i
 
 
 def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Split:
-    """What `divide` says, with all items in memory. Raises SplitError."""
+    """What `divide` says, with all items in memory. Raises ValueError."""
     items = sorted(kept)
     _refuse_misfits(items)
     division = divide(items, seed=seed, options=options)
@@ -221,17 +213,17 @@ def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = D
 def _refuse_misfits(items: Sequence[KeptItem]) -> None:
     names = Counter((item.document_key, item.query_key) for item in items)
     if doubled := sorted(name for name, count in names.items() if count > 1):
-        raise SplitError(f"{len(doubled)} items are there more than once, such as {'/'.join(doubled[0])}")
+        raise ValueError(f"{len(doubled)} items are there more than once, such as {'/'.join(doubled[0])}")
     kinds: dict[str, tuple[str, str]] = {}
     for item in items:
         _refuse_unknown(item)
         if kinds.setdefault(item.document_key, (item.origin, item.purpose)) != (item.origin, item.purpose):
-            raise SplitError(f"document {item.document_key} has two origins or two purposes")
+            raise ValueError(f"document {item.document_key} has two origins or two purposes")
 
 
 def _refuse_unknown(item: KeptItem) -> None:
     if item.origin not in (PUBLIC, CRAWLED) or item.purpose not in (TRAIN, EVAL):
-        raise SplitError(f"document {item.document_key} has the origin {item.origin}, purpose {item.purpose}")
+        raise ValueError(f"document {item.document_key} has the origin {item.origin}, purpose {item.purpose}")
 
 
 def _reason(item: KeptItem) -> str:

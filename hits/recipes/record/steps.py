@@ -22,7 +22,6 @@ from hits.recipes.record.scoring import KEY_FILE, SCORING
 from hits.recipes.record.splitting import EVAL, HUMAN, REVALIDATE, VALIDATE, kept_item, mark, split
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
-    ChainItem,
     Collected,
     DrawSource,
     Json,
@@ -133,8 +132,9 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
         (kept_item(item, earlier) for item in collected.chain()), seed=collected.seed, options=collected.options
     ).dev
     drawn = set(sample((item.query_key for item in dev), count, f"draw {stage_key} {seed}"))
+    # The last stage before the sample that kept an item of dev.
     return [
-        NextItem(stage_key, item.key, item.data, parent=(_latest(item), item.key))
+        NextItem(stage_key, item.key, item.data, parent=((HUMAN if HUMAN in item.kept_in else REVALIDATE), item.key))
         for item in collected.chain()
         if item.key in drawn
     ]
@@ -143,8 +143,3 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
 def draws_from(stage_key: str) -> DrawSource:
     """Queries that were made of articles, or those that two workers in a row answered correctly."""
     return DrawSource((GENERATE if stage_key == VALIDATE else REVALIDATE,))
-
-
-def _latest(item: ChainItem) -> str:
-    """The last stage before the sample that kept an item of dev."""
-    return HUMAN if HUMAN in item.kept_in else REVALIDATE

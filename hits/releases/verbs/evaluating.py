@@ -18,11 +18,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from hits.core.action_log import record
+from hits.formats.files.faults import FormatErrors
 from hits.judging.rules.recipe_rows import Rows
 from hits.models import EvaluatedSystem, Project, Release, ReleaseFile
 from hits.projects.rules.plugins import recipe_of
 from hits.projects.rules.project_rows import check_visible
-from hits.recipes.keys import KeyRefusedError, reading
 from hits.recipes.scoring import Scoring
 from hits.refusals import Refusal
 from hits.stats.scores import Compared, Score, difference, scores
@@ -212,10 +212,9 @@ def _rows(release: Release, scoring: Scoring, file: str) -> list[Any]:
         raise EvaluationRefusedError(f"Nothing is compared with {file}. Name one of {', '.join(scoring.splits)}.")
     with ExitStack() as stack:
         try:
-            with reading(file):
-                return scoring.read(partial(_open, release, stack), file, settings.MAX_IMPORT_BYTES)
-        except KeyRefusedError as error:
-            raise EvaluationRefusedError(str(error)) from error
+            return scoring.read(partial(_open, release, stack), file, settings.MAX_IMPORT_BYTES)
+        except FormatErrors as error:
+            raise EvaluationRefusedError(f"Nothing can be compared with {file}: {error}") from error
 
 
 def _open(release: Release, stack: ExitStack, name: str) -> BinaryIO:

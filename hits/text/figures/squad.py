@@ -18,10 +18,6 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _DROP_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-class ScoringError(ValueError):
-    """Predictions and references do not fit together."""
-
-
 @dataclass(frozen=True)
 class Scores:
     """`em` and `f1` in percent 0..100, macro-averaged over `n` queries."""
@@ -45,18 +41,18 @@ def _pair_f1(prediction: str, reference: str) -> float:
 
 def _refuse_no_references(references: Sequence[str]) -> None:
     if not references:
-        raise ScoringError("an answer needs at least one reference to be compared with")
+        raise ValueError("an answer needs at least one reference to be compared with")
 
 
 def exact_match(prediction: str, references: Sequence[str]) -> float:
-    """1.0 if the normalised prediction equals a normalised reference, else 0.0. Raises ScoringError."""
+    """1.0 if the normalised prediction equals a normalised reference, else 0.0. Raises ValueError."""
     _refuse_no_references(references)
     said = normalise(prediction)
     return float(any(said == normalise(reference) for reference in references))
 
 
 def token_f1(prediction: str, references: Sequence[str]) -> float:
-    """The best F1 over the references, 0..1; tokens are counted with repetition. Raises ScoringError."""
+    """The best F1 over the references, 0..1; tokens are counted with repetition. Raises ValueError."""
     _refuse_no_references(references)
     return max(_pair_f1(prediction, reference) for reference in references)
 
@@ -69,8 +65,8 @@ def macro(
 ) -> Scores:
     """Means over the queries of `references`, in percent.
 
-    A query without a prediction raises ScoringError, or counts as wrong with missing="wrong". A prediction for
-    an unknown query and an empty set of references raise ScoringError.
+    A query without a prediction raises ValueError, or counts as wrong with missing="wrong". A prediction for
+    an unknown query and an empty set of references raise ValueError.
     """
     _refuse_misfits(predictions, references, missing)
     em = sum(exact_match(said, references[key]) for key, said in predictions.items())
@@ -83,9 +79,9 @@ def _refuse_misfits(
     predictions: Mapping[str, str], references: Mapping[str, Sequence[str]], missing: Literal["error", "wrong"]
 ) -> None:
     if not references:
-        raise ScoringError("there is no query to score")
+        raise ValueError("there is no query to score")
     if unknown := sorted(set(predictions) - set(references)):
-        raise ScoringError(f"{len(unknown)} predictions are for unknown queries, such as {unknown[0]!r}")
+        raise ValueError(f"{len(unknown)} predictions are for unknown queries, such as {unknown[0]!r}")
     absent = sorted(set(references) - set(predictions))
     if absent and missing == "error":
-        raise ScoringError(f"{len(absent)} queries have no prediction, such as {absent[0]!r}")
+        raise ValueError(f"{len(absent)} queries have no prediction, such as {absent[0]!r}")

@@ -24,7 +24,7 @@ from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.text.filtering.filtered_question import FilteredQuestion
 
 Json = dict[str, Any]
@@ -102,13 +102,6 @@ class AskedAnswer:
     correct: bool
 
 
-class FilteringError(Refusal):
-    """Nothing can be filtered with these questions or numbers; the message names every fault."""
-
-    error_code = "too_little_to_filter"
-    http_status = 400
-
-
 def logistic(questions: Sequence[FilteredQuestion]) -> Classifier:
     """The default, `hits.text.filtering.filtering_classifier.LogisticClassifier`."""
     # scikit-learn takes more than a second to import, and most processes never filter.
@@ -131,10 +124,10 @@ def filter_answers(
 
     `batch` counts texts, `stop_at` changed assignments. The same questions in any order, numbers and seed give the
     same values, also when it goes on from a checkpoint; one that belongs to others is left aside, and the work begins
-    anew. Raises FilteringError before anything is trained.
+    anew. Raises Refused before anything is trained.
     """
     if faults := list(_faults(questions, batch, most_iterations)):
-        raise FilteringError("; ".join(faults))
+        raise Refused("too_little_to_filter", "; ".join(faults))
     ordered = sorted(questions, key=lambda one: (one.text_key, one.key))
     left_out = {one.key: NO_CANDIDATE for one in ordered if not one.incorrect}
     fit = [one for one in ordered if one.incorrect]
@@ -280,7 +273,7 @@ def answers_by_batch(
     Learned from are the correct and the assigned incorrect answer of all other texts; all answers are scored.
     """
     if faults := list(_faults(questions, batch, 1)):
-        raise FilteringError("; ".join(faults))
+        raise Refused("too_little_to_filter", "; ".join(faults))
     fit = sorted((one for one in questions if one.incorrect), key=lambda one: (one.text_key, one.key))
     texts = sorted({one.text_key for one in fit})
     random.Random(f"filter {seed} files").shuffle(texts)

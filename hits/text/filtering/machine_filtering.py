@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.text.figures.squad import exact_match, token_f1
 from hits.text.readers import Mention, Prediction, Reader, Triple
 
@@ -38,13 +38,6 @@ MOST_FOLDS = 100
 # How often it is said that a reader still learns, and how many articles are asked between two signs of progress.
 LEARNING_SECONDS = 1.0
 ARTICLES_A_SIGN = 50
-
-
-class MachineFilteringError(Refusal):
-    """Nothing can be filtered with these triples or numbers; the message names every fault."""
-
-    error_code = "machine_filtering_refused"
-    http_status = 400
 
 
 @dataclass(frozen=True)
@@ -102,13 +95,13 @@ def _digest(seed: int, key: str) -> int:
 class Triples:
     """Triples in a file on the disk, in an order and in folds that follow the seed and the keys.
 
-    Raises MachineFilteringError for numbers that do not fit, doubled triples, and triples without an answer.
+    Raises Refused for numbers that do not fit, doubled triples, and triples without an answer.
     """
 
     def __init__(self, triples: Iterable[Triple], *, seed: int, folds: int, by: By = "article") -> None:
         if not 2 <= folds <= MOST_FOLDS or by not in BY:
             message = f"folds must lie between 2 and {MOST_FOLDS} and be by {' or '.join(BY)}, not {folds} by {by!r}"
-            raise MachineFilteringError(message)
+            raise Refused("machine_filtering_refused", message, status=400)
         self._seed, self.by = seed, by
         # Whoever holds the triples reads them again and again, so the file outlives this function.
         self._file = TemporaryFile()  # noqa: SIM115
@@ -117,8 +110,10 @@ class Triples:
         self._refuse_doubled(self._ids, "triples have the id of another one")
         self._units = self._articles if by == "article" else self._ids
         if len(self._units) < 2:
-            raise MachineFilteringError(
-                f"there are too few {by}s: a reader needs some to learn from and others to be asked"
+            raise Refused(
+                "machine_filtering_refused",
+                f"there are too few {by}s: a reader needs some to learn from and others to be asked",
+                status=400,
             )
         self.folds = min(folds, len(self._units))
 
@@ -128,7 +123,7 @@ class Triples:
         for article, group in groupby(triples, key=lambda triple: triple.article):
             listed = sorted(group, key=lambda triple: triple.id)
             if bad := [triple.id for triple in listed if not triple.answers]:
-                raise MachineFilteringError(f"the triple {bad[0]!r} has no answer")
+                raise Refused("machine_filtering_refused", f"the triple {bad[0]!r} has no answer", status=400)
             articles.append(_digest(self._seed, f"article {article}"))
             places.append(self._file.tell())
             ids.extend(_digest(self._seed, f"triple {triple.id}") for triple in listed)
@@ -143,7 +138,7 @@ class Triples:
     def _refuse_doubled(self, ordered: np.ndarray, what: str) -> None:
         doubled = int((ordered[1:] == ordered[:-1]).sum())
         if doubled:
-            raise MachineFilteringError(f"{doubled:,} {what}")
+            raise Refused("machine_filtering_refused", f"{doubled:,} {what}", status=400)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -272,7 +267,11 @@ def _answers(reader: Reader, triples: Triples, fold: int, least_f1: float) -> It
         if asked := [triple for triple in listed if triples.fold_of(triple) == fold]:
             said = list(reader.predict(iter(asked)))
             if len(said) != len(asked):
-                raise MachineFilteringError("the reader must give one prediction for each triple that it is asked")
+                raise Refused(
+                    "machine_filtering_refused",
+                    "the reader must give one prediction for each triple that it is asked",
+                    status=400,
+                )
             answers = {triple.id: _judged(triple, one, fold, least_f1) for triple, one in zip(asked, said, strict=True)}
             yield Answered(asked[0].article, answers)
 

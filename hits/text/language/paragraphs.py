@@ -54,14 +54,6 @@ class Paragraph:
     sentences: int
 
 
-class NoParagraphError(Exception):
-    """No piece of the story has a fitting length; `reason` is a sentence that says why."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
-
-
 @dataclass(frozen=True)
 class _Counted:
     sentence: Sentence
@@ -169,23 +161,12 @@ def paragraphs(text: str, *, scorer: Scorer = lexical_coherence, low: int = 30, 
     return [_paragraph(text, piece) for piece in pieces if _length(piece) >= low]
 
 
-def _refuse(text: str, low: int, high: int) -> NoParagraphError:
-    total = len(words(text))
-    if total < low:
-        return NoParagraphError(f"The story has {total} words; a paragraph needs at least {low}.")
-    return NoParagraphError(
-        f"Sentences of more than {high} words leave no run of {low} to {high} words. Check where its sentences end."
-    )
-
-
 def paragraph_of(
     story: Story, *, seed: int, scorer: Scorer = lexical_coherence, low: int = 30, high: int = 150
-) -> Paragraph:
+) -> Paragraph | None:
     """One paragraph, each with the same chance: a function of the story, its key and the seed alone.
 
-    Raises NoParagraphError where no piece fits, and ValueError as `paragraphs` does.
+    None where no run of whole sentences has a fitting length. Raises ValueError as `paragraphs` does.
     """
     fitting = paragraphs(story.text, scorer=scorer, low=low, high=high)
-    if not fitting:
-        raise _refuse(story.text, low, high)
-    return random.Random(f"paragraph {seed} {story.key}").choice(fitting)
+    return random.Random(f"paragraph {seed} {story.key}").choice(fitting) if fitting else None

@@ -88,16 +88,16 @@ def _apart(phrases: list[Phrase]) -> list[Phrase]:
 
 def _trimmed(sentence: Doc, start: int, end: int) -> Phrase:
     """Without punctuation at its ends, but with both marks of a quotation or bracket that begins within."""
-    while start < end and sentence[start].is_punct and not _is_closed(sentence, start, end):
+    while (
+        start < end
+        and sentence[start].is_punct
+        and not any(_PAIRS.get(token.text) == sentence[start].text for token in sentence[start + 1 : end])
+    ):
         start += 1
     while start < end and sentence[end - 1].is_punct and not _closes(sentence, start, end - 1):
         end -= 1
     # The parser may hang the closing mark on another word.
     return Phrase(start, end + 1 if start < end < len(sentence) and _closes(sentence, start, end) else end)
-
-
-def _is_closed(sentence: Doc, start: int, end: int) -> bool:
-    return any(_PAIRS.get(token.text) == sentence[start].text for token in sentence[start + 1 : end])
 
 
 def _closes(sentence: Doc, start: int, at: int) -> bool:
@@ -213,11 +213,10 @@ def _means_narrator(head: Token) -> bool:
 def _heads_verb_phrase(token: Token) -> bool:
     if token.pos_ not in _VERBS or token.dep_ not in _CLAUSES:
         return False
-    return not any(_is_noun_phrase(one) and not _is_cut_from(token, one) for one in token.ancestors)
-
-
-def _is_cut_from(token: Token, noun: Token) -> bool:
-    return any(token == branch or branch.is_ancestor(token) for branch in _cut_off(noun))
+    return not any(
+        _is_noun_phrase(one) and not any(token == branch or branch.is_ancestor(token) for branch in _cut_off(one))
+        for one in token.ancestors
+    )
 
 
 def _depth(token: Token) -> tuple[int, int]:

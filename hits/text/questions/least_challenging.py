@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.text.questions.pairs import Pair
 
 
@@ -50,13 +50,6 @@ class Scorer(Protocol):
 
 MakeScorer = Callable[[int], Scorer]
 Progress = Callable[[int, int], None]
-
-
-class LeastChallengingError(Refusal):
-    """Nothing can be computed from these sets; the message names what is wrong with them."""
-
-    error_code = "least_challenging_refused"
-    http_status = 400
 
 
 @dataclass(frozen=True)
@@ -134,7 +127,11 @@ def _scores(
     scorer.fit(known, follows)
     found = scorer.score([(context, answer) for one in asked for context in (view(one),) for answer in one.answers])
     if len(found) != sum(len(one.answers) for one in asked):
-        raise LeastChallengingError("the scorer must give one number for each pair that it is asked about")
+        raise Refused(
+            "least_challenging_refused",
+            "the scorer must give one number for each pair that it is asked about",
+            status=400,
+        )
     return found
 
 
@@ -181,11 +178,11 @@ def least_challenging(
     """One choice for each set, fold by fold; `progress` is called after each with (sets done, sets in all).
 
     No model is asked about a paragraph that it was trained on. The choices depend on the sets and the seed, not on
-    the order of the sets. With fewer paragraphs than folds, each paragraph is a fold. Raises LeastChallengingError,
+    the order of the sets. With fewer paragraphs than folds, each paragraph is a fold. Raises Refused,
     which names every fault at once, before anything is trained.
     """
     if faults := list(_faults(sets, folds)):
-        raise LeastChallengingError("; ".join(faults))
+        raise Refused("least_challenging_refused", "; ".join(faults), status=400)
     return _all_folds(_dealt(sets, folds, seed), seed, scorer, progress)
 
 
@@ -197,7 +194,7 @@ def pairs_by_fold(
     The folds are those of `least_challenging`, which also says what is raised.
     """
     if faults := list(_faults(sets, folds)):
-        raise LeastChallengingError("; ".join(faults))
+        raise Refused("least_challenging_refused", "; ".join(faults), status=400)
     dealt = _dealt(sets, folds, seed)
     for asked in dealt:
         yield _pairs(one for fold in dealt if fold is not asked for one in fold), _pairs(asked)

@@ -124,7 +124,7 @@ def _opening_fault(place: str, found: list[str], openings: frozenset[str]) -> st
 
 
 def _narrator_fault(place: str, found: list[str], narrator: frozenset[str]) -> str:
-    said = list(dict.fromkeys(word for word in found if not narrator.isdisjoint(_narrator_forms(word))))
+    said = list(dict.fromkeys(word for word in found if not narrator.isdisjoint({word, word.partition("'")[0]})))
     if not said:
         return ""
     shown = ", ".join(map(_quoted, said[:_SHOWN]))
@@ -138,10 +138,6 @@ def _narrator_fault(place: str, found: list[str], narrator: frozenset[str]) -> s
 def _opening_forms(word: str) -> Iterable[str]:
     """didn't -> didn't, did, didn't without its end; didnt -> did."""
     return {word, word.partition("'")[0], word.removesuffix("n't"), word.removesuffix("nt")}
-
-
-def _narrator_forms(word: str) -> Iterable[str]:
-    return {word, word.partition("'")[0]}
 
 
 def _quoted(word: str) -> str:

@@ -38,12 +38,8 @@ def _majority(learned: Sequence[Tagged], asked: Sequence[Tagged], seed: int) -> 
     for row in learned:
         for word, tag in zip(_words(row), _tags(row), strict=True):
             counts.setdefault(word.lower(), Counter())[tag] += 1
-    most = {word: _most_common(found) for word, found in counts.items()}
+    most = {word: min(found, key=lambda tag: (-found[tag], tag != OUTSIDE, tag)) for word, found in counts.items()}
     return [untagged(tokens(row.text), [most.get(word.lower(), OUTSIDE) for word in _words(row)]) for row in asked]
-
-
-def _most_common(tags: Counter[str]) -> str:
-    return min(tags, key=lambda tag: (-tags[tag], tag != OUTSIDE, tag))
 
 
 @lru_cache(maxsize=2**16)

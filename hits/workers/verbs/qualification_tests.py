@@ -34,7 +34,7 @@ from hits.judging.rules.required_answers import chunks
 from hits.models import Item, Project, QualificationScore, QualificationTest, Stage
 from hits.mturk.errors import GoneError, MarketplaceError, RefusedError
 from hits.mturk.gateway import Gateway, GradedTest, RemoteQualification
-from hits.mturk.qualification_test import Question, TooLongError, answer_key, question_form
+from hits.mturk.qualification_test import Question, answer_key, question_form
 from hits.projects.rules.plugins import settings_of
 from hits.publishing.rules import hit_plans
 from hits.publishing.rules.hit_items import never_shown
@@ -201,7 +201,7 @@ def _refuse(faults: Faults, found: Details, asked: Sequence[Mapping[str, Any]]) 
     if not faults.count and asked:
         try:
             _documents(found, asked)
-        except TooLongError as error:
+        except ValueError as error:
             faults.add(None, "", str(error))
     if faults.count:
         raise RefusedTestError(faults.listed, faults.rest)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hits.crowd.browser import Allowance, Reply, UnreachableError
-from hits.crowd.key import AnswerKey, WrongKeyError
+from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, happens
 from hits.crowd.worker import Tally, Worker
 from hits.models import Hit, Stage
@@ -85,7 +85,7 @@ def test_stories_and_questions_stand_in_one_key_file(tmp_path: Path) -> None:
     assert key.about("I wash. Then I go.") is not None
     assert len(key) == 3
     file.write_text(json.dumps({"scenario": "washing"}))
-    with pytest.raises(WrongKeyError, match="line 1: KeyError"):
+    with pytest.raises(ValueError, match="line 1: KeyError"):
         AnswerKey.read(file)
 
 

@@ -19,7 +19,7 @@ from hits.items.pages.media_files import PIECE_BYTES
 from hits.items.rules.media import address_of
 from hits.items.verbs import importing
 from hits.models import MediaFile, Project
-from hits.views.byte_ranges import RangeNotSatisfiableError, byte_range
+from hits.views.byte_ranges import byte_range
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
 
@@ -126,7 +126,7 @@ def test_every_range_lies_within_the_file(size: int) -> None:
             asked = f"bytes={'' if first < 0 else first}-{'' if last < 0 else last}"
             try:
                 found = byte_range(asked, size, 100)
-            except RangeNotSatisfiableError:
+            except ValueError:
                 continue
             assert found is None or 0 <= found[0] < found[1] <= size
 

@@ -17,7 +17,7 @@ from hits.judging.verbs import computing
 from hits.models import ComputationRun, Project
 from hits.projects.verbs import projects
 from hits.recipes.source import Computation
-from hits.text.filtering.adversarial_filtering import FilteringError
+from hits.refusals import Refused
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe
 
@@ -131,7 +131,7 @@ def test_a_refusal_of_the_step_is_told_to_the_lead_and_is_no_fault_of_the_code(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*given: object) -> None:
-        raise FilteringError("a classifier needs at least 2 texts")
+        raise Refused("too_little_to_filter", "a classifier needs at least 2 texts")
 
     monkeypatch.setattr(computing, "_steps", refuse)
     run = finished(started(project))

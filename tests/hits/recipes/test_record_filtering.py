@@ -16,7 +16,7 @@ from hits.formats.inputs import record
 from hits.recipes.record.filtering import FILTERING, answered, triples, triples_of
 from hits.recipes.record.query_ids import untelling
 from hits.recipes.source import Found, JudgedItem, Progress
-from hits.text.filtering.machine_filtering import MachineFilteringError
+from tests.hits.doing import refused
 from tests.hits.text.triples import DEEDS, PEOPLE, article
 
 PARAMS = FILTERING.params
@@ -103,7 +103,7 @@ def test_a_reader_of_the_installation_is_taken_by_its_name(tmp_path: Path) -> No
 
 
 def test_a_share_of_the_tokens_counts_as_correct_where_that_is_wanted() -> None:
-    with pytest.raises(MachineFilteringError, match="least_f1 must lie above 0"):
+    with refused("machine_filtering_refused", match="least_f1 must lie above 0"):
         run(Articles(5), least_f1=1.5)
 
 

@@ -10,7 +10,6 @@ from hits.formats.files.faults import FormatErrors
 from hits.formats.inputs.record import read, write
 from hits.recipes.record.releasing import release_of
 from hits.recipes.record.scoring import SCORING
-from hits.recipes.record.splitting import SplitError
 from hits.recipes.record.steps import read_documents
 from hits.recipes.source import ChainItem
 from hits.text.systems import blank
@@ -130,7 +129,7 @@ def test_the_same_rows_give_the_same_bytes():
 )
 def test_items_out_of_their_order_or_twice_are_refused(of):
     items = chain(imported(file_of(*(document(i, queries=2) for i in range(3)))), "train", "validate")
-    with pytest.raises(SplitError, match="in order, each once"):
+    with pytest.raises(ValueError, match="in order, each once"):
         release_of(lambda: of(items), seed=3)
 
 

@@ -11,7 +11,6 @@ from hits.recipes.record.splitting import (
     SURPLUS_CRAWLED,
     VALIDATED_ONCE,
     KeptItem,
-    SplitError,
     mark,
     split,
 )
@@ -243,7 +242,7 @@ def test_another_seed_halves_otherwise():
     ],
 )
 def test_items_that_contradict_one_another_are_refused(other, message):
-    with pytest.raises(SplitError, match=message):
+    with pytest.raises(ValueError, match=message):
         split([KeptItem("a", "1", "public", "eval", 2), other], seed=1)
 
 

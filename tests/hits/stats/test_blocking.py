@@ -13,7 +13,6 @@ from hits.stats.blocking import (
     KNOWN_ANSWERS,
     SUGGESTED,
     Evidence,
-    NothingScoredError,
     Policy,
     PolicyError,
     Tally,
@@ -113,7 +112,7 @@ def test_a_low_accuracy_that_is_not_significant_is_spared():
 def test_nobody_is_blocked_before_anything_is_scored():
     assert workers_to_block([Tally("A", 0, 0)], Policy()) == []
     assert workers_to_block([], Policy()) == []
-    with pytest.raises(NothingScoredError, match="No answer has been scored"):
+    with pytest.raises(ValueError, match="No answer has been scored"):
         crowd_average([Tally("A", 0, 0)])
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as some
 from scipy.optimize import minimize
 
 from hits.text.filtering import filtering_classifier, filtering_features
-from hits.text.filtering.adversarial_filtering import Batch, FilteringError, Iteration, Result, filter_answers
+from hits.text.filtering.adversarial_filtering import Batch, Iteration, Result, filter_answers
 from hits.text.filtering.filtered_question import FilteredQuestion
 from hits.text.language.words import words
+from tests.hits.doing import refused
 
 WORDS = ["river", "lamp", "uncle", "bread", "ticket", "snow", "violin", "ladder", "coat", "market"]
 
@@ -201,7 +202,7 @@ def test_one_candidate_is_kept_and_teaches_and_a_question_without_any_is_left_ou
 def test_every_fault_is_named_before_anything_is_trained():
     one = next(some_questions(1))
     made = []
-    with pytest.raises(FilteringError) as refusal:
+    with refused("too_little_to_filter") as refusal:
         filter_answers([one, replace(one, text="other")], seed=1, batch=0, most_iterations=0, classifier=made.append)
     for said in ("1 or more, not 0 and 0", "at least 2 texts", "2 questions have the key 't0/q0'", "another text"):
         assert said in str(refusal.value)

@@ -5,7 +5,8 @@ from itertools import islice
 
 import pytest
 
-from hits.text.questions.least_challenging import LeastChallengingError, least_challenging, lexical_scorer
+from hits.text.questions.least_challenging import least_challenging, lexical_scorer
+from tests.hits.doing import refused
 from tests.hits.formats.shared_data import shared_file
 
 WORDS = ["river", "lamp", "uncle", "bread", "ticket", "snow", "violin", "ladder", "coat", "market"]
@@ -117,7 +118,7 @@ def test_the_default_scorer_learns_which_words_make_an_answer_right_and_what_it_
 
 def test_every_fault_of_the_sets_is_named_before_anything_is_trained(watched):
     broken = [Set("a", "P", "Q", ("x", "y")), Set("a", "P", "Q", ("x",)), Set("b", "P", "Q", ("x", "y"), 2)]
-    with pytest.raises(LeastChallengingError) as refusal:
+    with refused("least_challenging_refused") as refusal:
         least_challenging(broken, seed=1, folds=1, scorer=Watching)
     for words in (
         "2 folds, not 1",
@@ -135,7 +136,7 @@ def test_a_scorer_that_leaves_pairs_out_is_refused():
         def score(self, pairs):
             return [0.0]
 
-    with pytest.raises(LeastChallengingError, match="one number for each pair"):
+    with refused("least_challenging_refused", match="one number for each pair"):
         list(least_challenging(list(some_sets(4, 2)), seed=1, scorer=Short))
 
 
