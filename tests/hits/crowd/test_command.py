@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, ManagementUtility, call_command
+from django.core.management import CommandError, call_command
 
 SAMPLE = Path(__file__).resolve().parents[3] / "samples" / "record.jsonl"
 
@@ -44,7 +44,7 @@ def test_it_refuses_impossible_numbers(wrong: dict[str, float]) -> None:
 
 def test_its_help_shows_the_format_of_a_key_and_where_it_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        ManagementUtility(["manage.py", "crowd", "--help"]).execute()
+        call_command("crowd", "--help")
     said = " ".join(capsys.readouterr().out.split())
     assert '{"opening": "words of the text", "questions": [' in said and "docs/commands.md, “An answer key”" in said
     commands = (SAMPLE.parents[1] / "docs" / "commands.md").read_text(encoding="utf-8")
