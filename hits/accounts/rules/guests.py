@@ -5,14 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from hits.projects.models import Guest
-from hits.refusals import Refusal
-
-
-class GuestRefusedError(Refusal):
-    """The account came by an invitation and starts no projects."""
-
-    error_code = "guest"
-    http_status = 403
+from hits.refusals import Refused
 
 
 def may_start_projects(user: User) -> bool:
@@ -20,9 +13,11 @@ def may_start_projects(user: User) -> bool:
 
 
 def refuse_guest(user: User) -> None:
-    """Raises GuestRefusedError."""
+    """Raises Refused (guest)."""
     if not may_start_projects(user):
-        raise GuestRefusedError(
+        raise Refused(
+            "guest",
             f"The account {user.get_username()} was made through an invitation and starts no projects. Whoever runs "
-            f"this server allows it: manage.py create_lead {user.get_username()} --allow"
+            f"this server allows it: manage.py create_lead {user.get_username()} --allow",
+            status=403,
         )

@@ -18,6 +18,7 @@ from hits.judging.rules.stage_statistics import key_for
 from hits.judging.verbs import computing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
+from hits.refusals import Refused
 from hits.views import jobs, paging
 from hits.views.forms import ValuesForm
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -70,17 +71,13 @@ def _computation(project: Project, key: str) -> Computation:
     return of
 
 
-@for_project(VERB)
+@for_project(VERB, back="computations")
 def start(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
     of = _computation(project, computation)
     form = _form(of, request.POST)
     if not form.is_valid():
         return _page(request, project, 400, **{of.key: form})
-    try:
-        run = computing.start(project, of.key, form.cleaned_data, request.user)
-    except computing.ComputationRefusedError as error:
-        messages.error(request, str(error))
-        return redirect("computations", project.slug)
+    run = computing.start(project, of.key, form.cleaned_data, request.user)
     jobs.start(request, tasks.compute, run.pk, said="Started. You may close this page: it goes on.")
     return redirect("computation", project.slug, run.pk)
 
@@ -176,7 +173,7 @@ def resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
     try:
         computing.resume(run)
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         jobs.start(request, tasks.compute, run.pk, said="It goes on. You may close this page.")
@@ -230,7 +227,7 @@ def outside_files(request: HttpRequest, project: Project, computation: str) -> H
         return _outside_page(request, project, of, files=form)
     try:
         pieces = computing.files(project, of.key, form.cleaned_data if request.GET else {})
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         return _outside_page(request, project, of, refusal=str(error))
     response = StreamingHttpResponse(pieces, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{of.key}.zip"'
@@ -246,7 +243,7 @@ def bring_in(request: LeadRequest, project: Project, computation: str) -> HttpRe
     sent = file.cleaned_data["file"]
     try:
         run = computing.bring_in(project, of.key, form.cleaned_data, sent.name, sent.file, sent.size, request.user)
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         return _outside_page(request, project, of, answers=form, refusal=str(error))
     jobs.start(request, tasks.compute, run.pk, said="The file is being read. You may close this page: it goes on.")
     return redirect("computation", project.slug, run.pk)

@@ -13,7 +13,6 @@ from hits.payments.jobs.budget_requests import approve_request
 from hits.payments.pages import forms
 from hits.payments.rules.budget_requests import find, limit_of
 from hits.payments.verbs import requesting_budget
-from hits.projects.rules.memberships import NoMemberError
 from hits.projects.verbs import members
 from hits.refusals import Refusal
 from hits.views import jobs, paging
@@ -82,7 +81,7 @@ def withdraw(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     return redirect("budget-requests", project.slug)
 
 
-@for_project(VERB)
+@for_project(VERB, back="budget-requests")
 def allow(request: LeadRequest, project: Project) -> HttpResponse:
     member = MemberOfForm(project, request.POST)
     if not member.is_valid():
@@ -93,13 +92,8 @@ def allow(request: LeadRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         fault = " ".join(map(str, form.errors["may_budget"]))
         return _page(request, project, 400, refused_member=person.pk, fault=fault)
-    try:
-        requesting_budget.allow(project, person, form.cleaned_data["may_budget"], request.user)
-    except NoMemberError as refusal:
-        # The page that follows has no row for this person any more.
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")
+    requesting_budget.allow(project, person, form.cleaned_data["may_budget"], request.user)
+    messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")
     return redirect("budget-requests", project.slug)
 
 

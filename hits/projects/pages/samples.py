@@ -10,6 +10,7 @@ from hits import tasks
 from hits.models import Project
 from hits.projects.jobs import sample_crowd
 from hits.projects.pages import projects
+from hits.refusals import Refused
 from hits.views import jobs
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -19,9 +20,9 @@ def let_answer(request: LeadRequest, project: Project) -> HttpResponse:
     try:
         if sample_crowd.ask(project, request.user):
             jobs.start(request, tasks.let_crowd_answer, project.pk, said="A simulated crowd is on its way.")
-    except sample_crowd.NoSampleError as refusal:
-        return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=refusal.http_status)
-    except (sample_crowd.NothingToAnswerError, sample_crowd.NoAccountsError) as refusal:
+    except Refused as refusal:
+        if refusal.error_code == "no_sample":
+            raise
         messages.warning(request, str(refusal))
     return redirect("project", project.slug)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Q
 
 from hits.answers.models import Assignment
@@ -28,19 +26,6 @@ class ArchivedError(Refusal):
             f"{project.name} is archived: it can be looked at, downloaded and cloned, and not changed. An owner can "
             "restore it."
         )
-
-
-class UnfinishedError(Refusal):
-    """Something in the project goes on, so that it cannot be archived. Nothing was changed."""
-
-    error_code = "unfinished"
-
-    def __init__(self, project: Project, reasons: list[str]) -> None:
-        self.reasons = reasons
-        super().__init__(f"{project.name} is not finished, so it cannot be archived. {' '.join(reasons)}")
-
-    def details(self) -> dict[str, Any]:
-        return {"reasons": self.reasons}
 
 
 def refuse_archived(project: Project) -> None:

@@ -16,7 +16,6 @@ from hits.models import BudgetExceededError, Stage
 from hits.payments.rules.commitments import BalanceTooLowError
 from hits.payments.verbs import requesting_budget
 from hits.publishing.pages import forms
-from hits.publishing.rules.restorations import NotReconciledError
 from hits.publishing.verbs import publishing
 from hits.refusals import Refused
 from hits.stages.pages import overview
@@ -50,17 +49,9 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
             return redirect("budget-requests", stage.project.slug)
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except publishing.QuoteChangedError as error:
-        messages.warning(request, f"{error} Nothing was published.")
-        return _quote(request, stage, 409)
-    except (
-        publishing.NothingToPublishError,
-        Refused,
-        NotOfferedError,
-        BalanceTooLowError,
-        NotReconciledError,
-    ) as error:
-        messages.error(request, f"{error} Nothing was published.")
+    except (Refused, NotOfferedError, BalanceTooLowError) as error:
+        level = messages.WARNING if error.error_code == "quote_changed" else messages.ERROR
+        messages.add_message(request, level, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
     said = f"Publishing {batch.total:,} HIT{'' if batch.total == 1 else 's'}. You may close this page: it goes on."
     jobs.start(request, tasks.publish_batch, batch.pk, said=said)

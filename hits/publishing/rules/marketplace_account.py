@@ -71,7 +71,7 @@ def balance() -> Decimal | None:
 
 
 def refuse_beyond_balance(needed: Decimal) -> None:
-    """Raises BalanceTooLowError, NotReconciledError. A silent marketplace stops nothing: calls wait for it anyway."""
+    """A silent marketplace stops nothing: calls wait for it. Raises BalanceTooLowError, Refused (not_reconciled)."""
     refuse_unreconciled()
     available = balance() if needed else None
     planned = planned_cost()

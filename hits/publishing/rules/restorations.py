@@ -18,7 +18,7 @@ from hits.people.models import WorkerMessage
 from hits.publishing.models import Extension, Hit, Restoration
 from hits.publishing.rules import hit_tokens
 from hits.publishing.rules.asked_items import asked_items
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.webhooks.models import WebhookDelivery
 
 ONE = "1 item is here again about which a HIT asks that was closed when it was not: its answers are fetched first."
@@ -105,12 +105,6 @@ WAITS = (
 )
 
 
-class NotReconciledError(Refusal):
-    """The database was restored from a backup: what costs money waits until `manage.py reconcile` has run."""
-
-    error_code = "not_reconciled"
-
-
 def open_restoration() -> Restoration | None:
     """The oldest one that is not reconciled; its backup is the earliest moment."""
     return Restoration.objects.filter(reconciled_at=None).order_by("backup_at").first()
@@ -123,9 +117,9 @@ def why_calls_wait() -> str:
 
 
 def refuse_unreconciled() -> None:
-    """Raises NotReconciledError."""
+    """Raises Refused (not_reconciled)."""
     if why := why_calls_wait():
-        raise NotReconciledError(f"{why} Nothing was changed.")
+        raise Refused("not_reconciled", f"{why} Nothing was changed.")
 
 
 def begin(backup_at: datetime) -> Restoration:

@@ -11,15 +11,9 @@ from django.db.models import Q
 
 from hits.models import Batch, Hit, Stage
 from hits.projects.models import UNFINISHED
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 GOING = (Batch.State.PUBLISHING, Batch.State.WAITING)
-
-
-class NoEffectError(Refusal):
-    """The stage is in a state in which this would change nothing. Nothing was changed."""
-
-    error_code = "no_effect"
 
 
 def offered(stage: Stage) -> frozenset[str]:
@@ -29,9 +23,9 @@ def offered(stage: Stage) -> frozenset[str]:
 
 
 def refuse_without_effect(stage: Stage, action: str) -> None:
-    """Raises NoEffectError."""
+    """Raises Refused (no_effect)."""
     if not _EFFECTS[action](stage):
-        raise NoEffectError(f"{_WHY[action].format(stage.title)} Nothing was changed.")
+        raise Refused("no_effect", f"{_WHY[action].format(stage.title)} Nothing was changed.")
 
 
 def _pause(stage: Stage) -> bool:

@@ -82,7 +82,7 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     except LargeChangeError as error:
         return _page(request, stage, form, large=_asked(error))
-    except (stage_settings.SettingsFixedError, Refused, publishing.ArrivalsWaitError) as refusal:
+    except Refused as refusal:
         form.add_error(None, str(refusal))
         return _page(request, stage, form, 409)
     names = ", ".join(LABELS[name] for name in changed)

@@ -36,6 +36,7 @@ from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.optional import Corrected, CorrectingProtocol, Setting
 from hits.publishing.rules.hit_plans import is_published
 from hits.publishing.rules.hit_questions import has_own_page, own_page
+from hits.refusals import Refused
 from hits.stages.pages import default_instructions, parts_editor
 from hits.stages.pages.custom_page import previewed
 from hits.stages.pages.stages import frame
@@ -118,7 +119,7 @@ class TaskForm(forms.Form):
         return read
 
     def _hint(self, hint: Callable[[Json, Json], str]) -> str:
-        with suppress(task_settings.NoExampleError):
+        with suppress(Refused):
             item = task_settings.example(self.stage).item
             return hint(item.document.data, item.data)
         return ""
@@ -184,7 +185,7 @@ def _editor(stage: Stage, setting: Setting, value: Any, data: Any) -> parts_edit
     typed = data is not None and parts_editor.is_posted(setting, data)
     found = parts_editor.posted(setting, data) if typed else value if isinstance(value, dict) else {}
     editor = parts_editor.Editor(setting, found)
-    with suppress(task_settings.NoExampleError):
+    with suppress(Refused):
         item = task_settings.example(stage).item
         editor.hint = editor.editor.hint(item.document.data, item.data)
     return editor
@@ -217,7 +218,7 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     try:
         task_settings.change_task(stage, form.given, request.user)
-    except task_settings.TaskFrozenError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _page(request, stage, TaskForm(stage), 409)
     messages.success(request, "The task is saved. Nothing is published by that.")
@@ -227,7 +228,7 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
 def _with_ours(request: HttpRequest, stage: Stage) -> HttpResponse:
     """What was typed, with our instructions in their box. Saves nothing."""
     typed = request.POST.copy()
-    with suppress(task_settings.NoExampleError):
+    with suppress(Refused):
         typed[default_instructions.field_of(stage)] = default_instructions.of(stage)
     form = TaskForm(stage, typed, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
@@ -257,7 +258,7 @@ def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
     file = request.FILES.get(f"{editor.setting.name}-file")
     try:
         editor.value = parts_editor.done(editor.setting, editor.value, request.POST, file)
-    except parts_editor.FileRefusedError as error:
+    except Refused as error:
         editor.message = str(error)
     draft = _keep(form.tried) if form.is_valid() else ""
     reply = _page(request, stage, form, edited=True, draft=draft)
@@ -348,7 +349,7 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
             return previewed(request, own_page(hit).html)
         with task_words.spoken(stage.page_language or task_words.ENGLISH):
             return shown(serving.open_page(hit, {}), request)
-    except task_settings.NoExampleError as error:
+    except Refused as error:
         return render(request, "stages/task_nothing.html", {"error": error})
     except NotFilledError:
         return render(request, "stages/task_nothing.html", {"error": " ".join(_misfits(stage))})

@@ -22,7 +22,7 @@ from hits.judging.rules import aggregated_values
 from hits.judging.rules.required_answers import chunks
 from hits.models import Item, RuleEdition, Stage, Verdict
 from hits.projects.rules.plugins import recipe_of
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.vote_rules.conditions import Value, Values
 from hits.stats.vote_rules.known_rules import KNOWN, KnownRule
 from hits.stats.vote_rules.rule_reader import read_text
@@ -43,32 +43,6 @@ _ORDER = ("kept", "dropped", "open")
 # What votes say in one spelling, how many answers are wanted where that is not the rule's number, and (unit, value,
 # confidence) as computed; None where nothing computed holds.
 BallotsKey = tuple[str, int | None, tuple[tuple[str, Any, float | None], ...] | None]
-
-
-class RuleRefusedError(Refusal):
-    """The text is no rule for this stage; `faults` has every fault with its line and column."""
-
-    error_code = "rule_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[RuleFault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("; ".join(map(str, self.faults)))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": [vars(fault) for fault in self.faults]}
-
-
-class RuleChangedError(Refusal):
-    """The stage's rule is not the one that the lead saw."""
-
-    error_code = "rule_changed"
-
-
-class RuleUnchangedError(Refusal):
-    """The stage goes by this very rule already."""
-
-    error_code = "rule_unchanged"
 
 
 class Ending(NamedTuple):
@@ -161,15 +135,21 @@ def current(stage: Stage) -> Rule:
     return Rule.from_dict(stage.rule)
 
 
+def _refused(faults: Sequence[RuleFault]) -> Refused:
+    """Of a text that is no rule: every fault with its line and column."""
+    said = "; ".join(map(str, faults))
+    return Refused("rule_refused", said, status=400, faults=[vars(fault) for fault in faults])
+
+
 def written(stage: Stage, text: str) -> Rule:
-    """The rule that the text writes for this stage. Raises RuleRefusedError with every fault."""
+    """The rule that the text writes for this stage. Raises Refused (rule_refused) with every fault."""
     text = text.replace("\r\n", "\n").rstrip()
     try:
         rule = parse(text, stage.answers_at_most)
     except RuleTextError as error:
-        raise RuleRefusedError(error.faults) from error
+        raise _refused(error.faults) from error
     if unknown := aggregated_values.unknown(stage, computed_units(rule)):
-        raise RuleRefusedError([RuleFault(1, 1, f"the rule {fault}") for fault in unknown])
+        raise _refused([RuleFault(1, 1, f"the rule {fault}") for fault in unknown])
     return Rule("conditions", 1, {"answers": stage.answers_at_most, "text": text + "\n"})
 
 
@@ -399,25 +379,25 @@ def _first(stage: Stage) -> RuleEdition:
 
 
 def rule_of(stage: Stage, row: RuleEdition) -> Rule:
-    """The edition's rule for as many answers as the stage wants now. Raises RuleRefusedError."""
+    """The edition's rule for as many answers as the stage wants now. Raises Refused (rule_refused)."""
     rule = Rule.from_dict(row.rule)
     try:
         return replace(rule, params={**rule.params, "answers": stage.answers_at_most})
     except RuleError as error:
-        raise RuleRefusedError([RuleFault(1, 1, str(error))]) from error
+        raise _refused([RuleFault(1, 1, str(error))]) from error
 
 
 def save(stage: Stage, rule: Rule, seen: int, note: str, user: User | None) -> RuleEdition:
     """Make the rule the stage's own, and mark what it judges; `seen` is the edition that the lead looked at.
 
-    Raises RuleUnchangedError, and RuleChangedError when another edition was saved in between.
+    Raises Refused (rule_unchanged, rule_changed) when another edition was saved in between.
     """
     if rule.to_dict() == stage.rule:
-        raise RuleUnchangedError("The stage goes by this very rule. Nothing was saved.")
+        raise Refused("rule_unchanged", "The stage goes by this very rule. Nothing was saved.")
     with transaction.atomic():
         standing = Stage.objects.filter(pk=stage.pk, rule_edition=seen)
         if not standing.update(rule=rule.to_dict(), rule_edition=seen + 1):
-            raise RuleChangedError("Somebody saved another rule meanwhile. Look at it first. Nothing was saved.")
+            raise Refused("rule_changed", "Somebody saved another rule meanwhile. Look at it first. Nothing was saved.")
         if not stage.rule_editions.exists():
             _first(stage).save()
         made = RuleEdition.objects.create(
