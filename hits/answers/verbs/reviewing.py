@@ -333,7 +333,7 @@ def finish(stage: Stage) -> int:
             for count in carry_out(
                 market,
                 held,
-                rows=lambda: _due(stage),
+                rows=lambda: list(_decided().filter(stage=stage).order_by("id")[:CHUNK]),
                 call=lambda row: _call(market, row),
                 record=lambda outcomes: _record(stage, outcomes),
             ):
@@ -355,10 +355,6 @@ def _approve_in_time(stage: Stage) -> None:
 
 def _decided() -> QuerySet[Assignment]:
     return Assignment.objects.filter(~Q(decision=""), is_due())
-
-
-def _due(stage: Stage) -> list[Assignment]:
-    return list(_decided().filter(stage=stage).order_by("id")[:CHUNK])
 
 
 def _call(market: Gateway, row: Assignment) -> str:

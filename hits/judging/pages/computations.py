@@ -40,7 +40,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: Va
         runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
         form = bound.get(each.key) or _form(each)
         going_on = next((run for run in runs if run.state in GOING_ON), None)
-        stage = _stage(project, each)
+        stage = project.stages.select_related("summary").filter(key=each.stage).first()
         waits = bool(stage and not runs and not sampling.has_results(stage))
         row = {"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": stage, "waits": waits}
         found.append(row)
@@ -58,10 +58,6 @@ def _outside_form(of: Computation, prefix: str, given: QueryDict | None = None) 
     left_out = of.outside.parameter if of.outside else ""
     params = {name: value for name, value in of.params.items() if name != left_out}
     return ValuesForm(params, given, prefix=prefix, described=of.options)
-
-
-def _stage(project: Project, of: Computation) -> Any:
-    return project.stages.select_related("summary").filter(key=of.stage).first()
 
 
 def _computation(project: Project, key: str) -> Computation:
@@ -124,9 +120,11 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
     columns = list(dict.fromkeys(name for entry in entries for name in entry))
     rows = [(number, [_shown(entry.get(name)) for name in columns]) for number, entry in enumerate(entries, start=1)]
     numbers = {name: values for name in columns if (values := _numbers(entries, name))}
-    counter = next((name for name, values in numbers.items() if _counts(values)), "")
+    counter = next(
+        (name for name, values in numbers.items() if all(after - before == 1 for before, after in pairwise(values))), ""
+    )
     first, step = (numbers[counter][0], counter) if counter else (1, "step")
-    titles = {name: _title(name) for name in columns}
+    titles = {name: name.replace("_", " ").capitalize() for name in columns}
     lines = [
         {
             "title": titles[name],
@@ -138,14 +136,6 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
         if name != counter
     ]
     return {"log_columns": titles.values(), "log_rows": rows[-LOG_SHOWN:], "log_total": len(rows), "lines": lines}
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _counts(values: list[float]) -> bool:
-    return all(after - before == 1 for before, after in pairwise(values))
 
 
 def _shown(value: Any) -> Any:

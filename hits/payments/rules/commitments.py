@@ -42,7 +42,10 @@ def planned_cost() -> Decimal:
     """
     return sum(
         (
-            _sum(_planned_hits(), _dollars(F("unit_cost") * F("max_assignments"))),
+            _sum(
+                Hit.objects.filter(batch__in=_open_batches(), state__in=[Hit.State.PLANNED, Hit.State.SENT]),
+                _dollars(F("unit_cost") * F("max_assignments")),
+            ),
             _sum(_planned_extensions(), _dollars(F("hit__unit_cost") * F("assignments"))),
             _sum(_taken_back(), F("hit__unit_cost")),
             answer_reserves.total(Item.objects.all()),
@@ -56,10 +59,6 @@ def planned_cost() -> Decimal:
 def _open_batches() -> QuerySet[Batch]:
     """By the few batches that are not over: the HITs have no index that begins with their state."""
     return Batch.objects.exclude(state=Batch.State.PUBLISHED)
-
-
-def _planned_hits() -> QuerySet[Hit]:
-    return Hit.objects.filter(batch__in=_open_batches(), state__in=[Hit.State.PLANNED, Hit.State.SENT])
 
 
 def _planned_extensions() -> QuerySet[Extension]:

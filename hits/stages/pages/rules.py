@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -41,7 +40,10 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         **frame(stage),
         "text": text,
         "note": "",
-        "units": [(unit, values and _read(values, texts.get(unit, {}))) for unit, values in units.items()],
+        "units": [
+            (unit, values and [(value, texts.get(unit, {}).get(value, "")) for value in values])
+            for unit, values in units.items()
+        ],
         "differ": DIFFER if differ else "",
         "asked": list(levels_of(stage)),
         "templates": aggregation_rule.templates(stage),
@@ -50,11 +52,6 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         **more,
     }
     return render(request, "stages/rules/rule.html", context, status=status)
-
-
-def _read(values: Sequence[str], texts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each value as a rule names it, with its text where it is the key of a choice."""
-    return [(value, texts.get(value, "")) for value in values]
 
 
 def _asked_text(request: HttpRequest, stage: Stage) -> str:

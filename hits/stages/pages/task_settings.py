@@ -129,7 +129,9 @@ class TaskForm(forms.Form):
         """What `setting_up` takes; what could not be read is left out."""
         read = self.cleaned_data
         settings = {
-            setting.name: _lines(read[setting.name]) if setting.kind == "lines" else read[setting.name]
+            setting.name: [line.strip() for line in read[setting.name].splitlines() if line.strip()]
+            if setting.kind == "lines"
+            else read[setting.name]
             for setting in self.settings
             if setting.name in read
         }
@@ -197,10 +199,6 @@ def _shown(setting: Setting, given: Json) -> Any:
         return value
     texts = {choice["id"]: choice["text"] for choice in given.get(setting.names) or []}
     return "\n".join(texts.get(line, line) for line in setting.lines(value or []))
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @for_stage(FORM)

@@ -287,11 +287,11 @@ def _values_key(values: Values) -> tuple[tuple[str, Any, float | None], ...] | N
     if values is None:
         return None
     # Lists, as of stretches of a text, are compared with nothing.
-    return tuple((unit, one.value, one.confidence) for unit, one in sorted(values.items()) if _is_plain(one.value))
-
-
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, list | dict)
+    return tuple(
+        (unit, one.value, one.confidence)
+        for unit, one in sorted(values.items())
+        if not isinstance(one.value, list | dict)
+    )
 
 
 def _judge(
@@ -342,13 +342,9 @@ def _parts(
     then = _words(kinds, judged)
     present = current(stage)
     now: Counter[str] = Counter()
-    if _judges_groups(present):
+    if "text" in present.params and bool(parse(present.params["text"], present.params["answers"]).each):
         now = _words(kinds, {key: _judge(present, *key) for key in judged})
     return tuple((word, now[word], then[word]) for word in sorted({*now, *then}))
-
-
-def _judges_groups(rule: Rule) -> bool:
-    return "text" in rule.params and bool(parse(rule.params["text"], rule.params["answers"]).each)
 
 
 def _words(kinds: Iterable[Kind], judged: Mapping[BallotsKey, Outcome | None]) -> Counter[str]:
