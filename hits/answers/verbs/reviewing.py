@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import User
@@ -418,12 +418,8 @@ def _what_happened(row: Assignment) -> str:
     if row.decision == APPROVED:
         return "It was rejected at the marketplace, and not from here, before the approval arrived."
     if row.auto_approval_at and row.auto_approval_at <= timezone.now():
-        return f"The marketplace approved it at {_clock(row.auto_approval_at)} before the rejection arrived."
+        return f"The marketplace approved it at {row.auto_approval_at:%Y-%m-%d %H:%M} UTC before the rejection arrived."
     return "It was approved at the marketplace, and not from here, before the rejection arrived."
-
-
-def _clock(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _released(row: Assignment, note: str) -> LedgerEntry:

@@ -41,14 +41,6 @@ def _pause(stage: Stage) -> bool:
     return stage.auto_publish and earlier.exists()
 
 
-def _resume(stage: Stage) -> bool:
-    return stage.state == Stage.State.PAUSED
-
-
-def _extend(stage: Stage) -> bool:
-    return stage.hits.filter(state=Hit.State.LIVE, unwanted=False).exists()
-
-
 def _expire(stage: Stage) -> bool:
     return stage.hits.filter(
         Q(state=Hit.State.LIVE, closed_early=False) | Q(state__in=[Hit.State.PLANNED, Hit.State.SENT])
@@ -60,17 +52,13 @@ def _delete_hits(stage: Stage) -> bool:
     return stage.hits.filter(state=Hit.State.CLOSED, hit_id__isnull=False, deleted_at=None).exists()
 
 
-def _publish(stage: Stage) -> bool:
-    return bool(stage.summary.waiting)
-
-
 _EFFECTS: dict[str, Callable[[Stage], bool]] = {
     "pause": _pause,
-    "resume": _resume,
-    "extend": _extend,
+    "resume": lambda stage: stage.state == Stage.State.PAUSED,
+    "extend": lambda stage: stage.hits.filter(state=Hit.State.LIVE, unwanted=False).exists(),
     "expire": _expire,
     "delete-hits": _delete_hits,
-    "publish": _publish,
+    "publish": lambda stage: bool(stage.summary.waiting),
 }
 _WHY = {
     "pause": "Nothing of “{}” is under way that could be paused.",

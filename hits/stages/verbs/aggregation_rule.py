@@ -251,7 +251,7 @@ def preview(stage: Stage, rule: Rule) -> Preview:
         moves=_moves(stage, moving),
         parts=_parts(stage, kinds, judged),
         unread=sum(kind.items for kind in kinds if kind.ballots == "" and kind.now != OPEN),
-        uncomputed=sum(kind.items for kind in kinds if _waits(judged[kind.ballots_key])),
+        uncomputed=sum(kind.items for kind in kinds if (outcome := judged[kind.ballots_key]) and outcome.waits),
     )
 
 
@@ -309,10 +309,6 @@ def _judge(
 def _compared(said: Mapping[str, Any]) -> bool | None:
     """Whether the vote is right, for rules that look at nothing else: its first unit that was compared."""
     return next((bool(said[unit]) for unit in sorted(said) if unit.endswith(CORRECT)), None)
-
-
-def _waits(judged: Outcome | None) -> bool:
-    return judged is not None and judged.waits
 
 
 def _ending(judged: Outcome | None, kind: Kind) -> Ending:

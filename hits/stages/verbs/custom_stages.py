@@ -89,7 +89,8 @@ def remove_stage(stage: Stage, user: User | None) -> None:
     """Remove a stage that a lead has added and that has no published items. Raises Refused (stage_not_removable)."""
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=stage.project_id)
-        _refuse_used(stage, project)
+        if fault := removal_fault(stage):
+            raise Refused("stage_not_removable", f"{fault} Nothing was changed.")
         if stage.input.get("each") == KNOWN:
             known_items.give_back(stage)
         project.stages.filter(position__gt=stage.position).update(position=F("position") - 1)
@@ -276,8 +277,3 @@ def _fill(made: Stage, stages: list[Stage]) -> None:
             if check_questions.is_for_added(row.state, state := kind(row.document.data, row.data))
         ]
         Item.objects.bulk_create(copies)
-
-
-def _refuse_used(stage: Stage, project: Project) -> None:
-    if fault := removal_fault(stage):
-        raise Refused("stage_not_removable", f"{fault} Nothing was changed.")
