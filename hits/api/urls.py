@@ -15,7 +15,7 @@ from hits.people.api import messages, terms
 from hits.projects.api import members, projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
-from hits.stages.api import rules, stages, task_settings
+from hits.stages.api import rules, stages
 from hits.workers.api import grants, qualification_tests, screening, workers
 
 app_name = "api"
@@ -132,7 +132,7 @@ urlpatterns = [
     path(STAGE, stages.StageDetail.as_view(), name="stage"),
     path(STAGE + "settings/", stages.StageSettings.as_view(), name="stage-settings"),
     path(STAGE + "actions/", stages.Actions.as_view(), name="stage-actions"),
-    path(STAGE + "task/", task_settings.Task.as_view(), name="task"),
+    path(STAGE + "task/", stages.Task.as_view(), name="task"),
     path(STAGE + "quote/", publishing.Quote.as_view(), name="quote"),
     path(STAGE + "publish/", publishing.Publish.as_view(), name="publish"),
     path(STAGE + "batches/", publishing.Batches.as_view(), name="batches"),

@@ -18,9 +18,8 @@ from django.contrib.auth.models import User
 from django.db.models import Sum
 
 from hits.accounts.models import LeadLimit
-from hits.accounts.rules.guests import may_start_projects
 from hits.payments.models import Account
-from hits.projects.models import Membership, Project
+from hits.projects.models import Guest, Membership, Project
 from hits.refusals import Refused
 
 
@@ -110,4 +109,19 @@ def refuse_former_owner(project: Project, leaving: User, user: User | None) -> N
             f"What {name} may budget is limited, and without {name} this project’s budget would count for nobody who "
             "has a limit. Make somebody with a limit an owner first, or ask an owner without one, or whoever runs this "
             "installation, to do this. Nothing was changed.",
+        )
+
+
+def may_start_projects(user: User) -> bool:
+    return not Guest.objects.filter(user=user).exists()
+
+
+def refuse_guest(user: User) -> None:
+    """Raises Refused (guest)."""
+    if not may_start_projects(user):
+        raise Refused(
+            "guest",
+            f"The account {user.get_username()} was made through an invitation and starts no projects. Whoever runs "
+            f"this server allows it: manage.py create_lead {user.get_username()} --allow",
+            status=403,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,7 +14,6 @@ from django.utils import timezone
 
 from hits import charts, tasks
 from hits.items.verbs import sampling
-from hits.judging.pages import forms
 from hits.judging.rules.stage_statistics import key_for
 from hits.judging.verbs import computing
 from hits.models import ComputationResult, ComputationRun, Project
@@ -26,6 +26,12 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 RUNS_SHOWN = 10
 LOG_SHOWN = 200
 GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
+
+
+class AnswersFileForm(forms.Form):
+    """What a model elsewhere made of its files."""
+
+    file = forms.FileField(label="File", widget=forms.FileInput(attrs={"accept": ".json,.jsonl,application/json"}))
 
 
 @for_project(PAGE)
@@ -192,7 +198,7 @@ def _outside_page(
     *,
     files: ValuesForm | None = None,
     answers: ValuesForm | None = None,
-    file: forms.AnswersFileForm | None = None,
+    file: AnswersFileForm | None = None,
     refusal: str = "",
 ) -> HttpResponse:
     """A refused form takes the place of the empty one."""
@@ -201,7 +207,7 @@ def _outside_page(
         "of": of,
         "files": files or _outside_form(of, "files"),
         "answers": answers or _outside_form(of, "answers"),
-        "file": file or forms.AnswersFileForm(),
+        "file": file or AnswersFileForm(),
         "refusal": refusal,
     }
     status = 409 if refusal else 400 if files or answers else 200
@@ -227,7 +233,7 @@ def outside_files(request: HttpRequest, project: Project, computation: str) -> H
 @for_project(VERB)
 def bring_in(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
     of = _with_files(project, computation)
-    form, file = _outside_form(of, "answers", request.POST), forms.AnswersFileForm(request.POST, request.FILES)
+    form, file = _outside_form(of, "answers", request.POST), AnswersFileForm(request.POST, request.FILES)
     if not (form.is_valid() and file.is_valid()):
         return _outside_page(request, project, of, answers=form, file=file)
     sent = file.cleaned_data["file"]

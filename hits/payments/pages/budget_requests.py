@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,14 +11,24 @@ from hits import tasks
 from hits.accounts.rules.lead_limits import narrowest
 from hits.models import BudgetRequest, Membership, Project
 from hits.payments.jobs.budget_requests import approve_request
-from hits.payments.pages import forms
+from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.payments.rules.budget_requests import find, limit_of
 from hits.payments.verbs import requesting_budget
 from hits.projects.verbs import members
 from hits.refusals import Refusal
 from hits.views import jobs, paging
-from hits.views.forms import MemberOfForm
+from hits.views.forms import MemberOfForm, MoneyField
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+
+class DecisionForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=LONGEST_REQUEST, label="Reason")
+
+
+class MayBudgetForm(forms.Form):
+    """0: not at all."""
+
+    may_budget = MoneyField(what="an amount")
 
 
 @for_project(PAGE)
@@ -44,7 +55,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
 @for_project(VERB)
 def approve(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = _row(project, pk)
-    form = forms.DecisionForm(request.POST)
+    form = DecisionForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, refused=row.pk, fault=" ".join(map(str, form.errors["reason"])))
     try:
@@ -87,7 +98,7 @@ def allow(request: LeadRequest, project: Project) -> HttpResponse:
     if not member.is_valid():
         messages.info(request, "This person is not in the project any more. Nothing was changed.")
         return redirect("budget-requests", project.slug)
-    form = forms.MayBudgetForm(request.POST)
+    form = MayBudgetForm(request.POST)
     person = member.cleaned_data["member"]
     if not form.is_valid():
         fault = " ".join(map(str, form.errors["may_budget"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, BinaryIO, cast
 
@@ -21,17 +22,19 @@ from hits.accounts.rules.lead_limits import Room, narrowest, room_of
 from hits.formats.files.faults import Fault, grouped
 from hits.items.verbs import importing
 from hits.models import BudgetExceededError, BudgetRequest, Item, Project, Stage, Upload
+from hits.mturk.fees import unit_cost
 from hits.notifications.jobs import needs
 from hits.payments.rules.budget_requests import AboveLimitError, limit_of
 from hits.payments.verbs import requesting_budget
 from hits.pools.rules import PoolRefusedError
 from hits.projects.jobs import sample_crowd
 from hits.projects.models import ProjectQuerySet
-from hits.projects.pages import forms, recipe_cards
+from hits.projects.pages import forms
 from hits.projects.rules.plugins import faults_of, offered, usable_protocol, usable_recipe
 from hits.projects.verbs import archiving, members, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
+from hits.recipes import Recipe, StageSpec
 from hits.refusals import Refusal, Refused
 from hits.stages.pages import overview
 from hits.views import action_words, jobs, navigation, paging
@@ -39,6 +42,7 @@ from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
 FEWEST_SEARCHED = 4
+PRICED_ITEMS = 100
 
 
 @guarded(PAGE)
@@ -109,8 +113,8 @@ def new(request: LeadRequest) -> HttpResponse:
     _say_room(form, room_of(request.user), request.user)
     context = {
         "form": form,
-        "cards": recipe_cards.cards(there.recipes),
-        "priced_items": recipe_cards.PRICED_ITEMS,
+        "cards": [_recipe_card(recipe) for recipe in there.recipes],
+        "priced_items": PRICED_ITEMS,
         "chosen": form["recipe"].value(),
         "faults": there.faults,
     }
@@ -360,3 +364,41 @@ def _upload_context(project: Project, pk: int) -> dict[str, object]:
         "first_stage": project.stages.filter(crowd=True).order_by("position").first(),
         "faults": grouped(Fault(**fault) for fault in row.faults),
     }
+
+
+@dataclass(frozen=True)
+class RecipeCard:
+    """`cost` is what PRICED_ITEMS items cost in the first stage with a crowd, fees included; the `later` stages cost by
+    what comes through.
+    """
+
+    recipe: Recipe
+    stages: tuple[StageSpec, ...]
+    first: StageSpec
+    cost: Decimal
+    later: int
+
+
+def _recipe_card(recipe: Recipe) -> RecipeCard:
+    first = next(stage for stage in recipe.stages if stage.crowd)
+    hits = -(-PRICED_ITEMS // first.items_per_hit)
+    cost = hits * first.answers * unit_cost(first.reward, first.answers)
+    return RecipeCard(recipe, recipe.stages, first, cost, sum(stage.crowd for stage in recipe.stages) - 1)
+
+
+@for_project(VERB)
+def let_crowd_answer(request: LeadRequest, project: Project) -> HttpResponse:
+    try:
+        if sample_crowd.ask(project, request.user):
+            jobs.start(request, tasks.let_crowd_answer, project.pk, said="A simulated crowd is on its way.")
+    except Refused as refusal:
+        if refusal.error_code == "no_sample":
+            raise
+        messages.warning(request, str(refusal))
+    return redirect("project", project.slug)
+
+
+@for_project(PAGE)
+def crowd_progress(request: HttpRequest, project: Project) -> HttpResponse:
+    """What moves on the project's page while the crowd works."""
+    return render(request, "projects/_moving.html", {**moving(project), "polled": True})

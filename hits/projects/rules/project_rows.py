@@ -15,8 +15,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from common.names import hidden_sign
-from hits.accounts.rules.guests import refuse_guest
-from hits.accounts.rules.lead_limits import refuse_above
+from hits.accounts.rules.lead_limits import refuse_above, refuse_guest
 from hits.items.models import Document, Item
 from hits.items.rules import media
 from hits.judging.rules.summaries import refresh_summary

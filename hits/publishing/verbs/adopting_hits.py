@@ -44,10 +44,10 @@ from hits.mturk.gateway import Gateway, RemoteHit
 from hits.payments.rules import answer_reserves
 from hits.payments.rules.ledger_checks import ZERO, with_places
 from hits.publishing.rules import hit_plans, restorations
-from hits.publishing.rules.asked_items import asked_items
 from hits.publishing.rules.hit_items import all_item_pks
 from hits.publishing.rules.hit_tokens import Named
 from hits.publishing.rules.reconciliation import FOUND, Report
+from hits.publishing.rules.restorations import asked_items
 
 T = TypeVar("T")
 CHUNK = 200

@@ -1,7 +1,7 @@
 """The page "Task": what a stage asks of its workers, written without code and seen as they will see it.
 
 Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame; a
-page that a lead wrote has a policy of its own (`hits.stages.pages.custom_page`). Its address is the only one of the
+page that a lead wrote has a policy of its own (`_custom_page`). Its address is the only one of the
 dashboard that may be framed, and only by the dashboard itself.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
@@ -25,10 +26,12 @@ from django.shortcuts import redirect, render
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from common.html_pages import Surroundings, fit_into_frame
 from common.html_templates import NotFilledError
 from hits.answers.pages.task import shown
 from hits.answers.rules import task_words
 from hits.answers.verbs import serving
+from hits.answers.verbs.serving import PREVIEW
 from hits.items.rules import unsuitable_items
 from hits.models import Item, Stage
 from hits.projects.rules.plugins import usable_protocol
@@ -38,7 +41,6 @@ from hits.publishing.rules.hit_plans import is_published
 from hits.publishing.rules.hit_questions import has_own_page, own_page
 from hits.refusals import Refused
 from hits.stages.pages import default_instructions, parts_editor
-from hits.stages.pages.custom_page import previewed
 from hits.stages.pages.stages import frame
 from hits.stages.verbs import task_settings
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -344,7 +346,7 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     try:
         hit = task_settings.example(stage, _shown_item(request))
         if has_own_page(stage):
-            return previewed(request, own_page(hit).html)
+            return _custom_page(request, own_page(hit).html)
         with task_words.spoken(stage.page_language or task_words.ENGLISH):
             return shown(serving.open_page(hit, {}), request)
     except Refused as error:
@@ -360,3 +362,38 @@ def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     if not (draft := cache.get(_cache_key(stage, key[:64]))):
         raise Http404("This preview is too old. Change something on the page around it to see it again.")
     return dict(draft)
+
+
+# Forms of the page lead there; the policy lets none be sent.
+_NOWHERE = "https://preview.invalid/mturk/externalSubmit"
+
+
+def _custom_page(request: HttpRequest, html: str) -> HttpResponse:
+    """A page that a lead wrote, as workers will see it at the marketplace.
+
+    Security behavior: the page runs scripts that somebody wrote for another origin. It gets no origin at all (`sandbox`
+    without `allow-same-origin`, as a header: it holds in a tab of its own too), so it meets no cookie and nothing of
+    the dashboard; it sends no form and calls no address, and only the dashboard may frame it.
+    """
+    here = f"{request.scheme}://{request.get_host()}"
+    # Of ours the two scripts that the marketplace puts in the place of Amazon's; and nothing else.
+    scripts = f"{here}{settings.STATIC_URL}frames/"
+    files = f"https: data: blob: {scripts}"
+    response = HttpResponse(fit_into_frame(html, Surroundings(_NOWHERE, PREVIEW, scripts)))
+    response["Content-Security-Policy"] = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {files} 'unsafe-inline' 'unsafe-eval'",
+            f"style-src {files} 'unsafe-inline'",
+            f"img-src {files}",
+            f"media-src {files}",
+            f"font-src {files}",
+            "frame-src https:",
+            "base-uri https:",
+            "form-action 'none'",
+            f"frame-ancestors {here}",
+            "sandbox allow-scripts",
+        )
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    return response
