@@ -59,9 +59,7 @@ class Runs(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewRun(data=request.data)
-        given.is_valid(raise_exception=True)
-        new = given.validated_data
+        new = self.body(shapes.NewRun)
         run = computing.start(self.project, new["computation"], new["params"], self.user)
         queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
@@ -146,9 +144,8 @@ class Answers(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, computation: str, **address: str) -> Response:
-        given = shapes.NewAnswers(data=request.data)
-        given.is_valid(raise_exception=True)
-        file, params = given.validated_data["file"], given.validated_data["params"]
+        given = self.body(shapes.NewAnswers)
+        file, params = given["file"], given["params"]
         run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
         queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
@@ -203,9 +200,8 @@ class Draw(StageView):
         quote=QuotedBy("draw_quote"),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewDraw(data=request.data)
-        given.is_valid(raise_exception=True)
-        made = sampling.draw(self.stage, given.validated_data["items"])
+        given = self.body(shapes.NewDraw)
+        made = sampling.draw(self.stage, given["items"])
         return Response({"items": made, "see": self.stage_address("items")})
 
 
@@ -223,9 +219,8 @@ class Options(ProjectView):
         refuses=[404],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = shapes.ChangedOptions(data=request.data)
-        given.is_valid(raise_exception=True)
-        flow.change_options(self.project, given.validated_data["options"])
+        given = self.body(shapes.ChangedOptions)
+        flow.change_options(self.project, given["options"])
         return self._options()
 
     def _options(self) -> Response:

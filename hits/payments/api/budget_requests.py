@@ -58,10 +58,9 @@ class Approve(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = shapes.BudgetApproval(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = self.body(shapes.BudgetApproval)
         row = self.row(pk)
-        batch = approve_request(row, self.user, given.validated_data["reason"])
+        batch = approve_request(row, self.user, given["reason"])
         if batch:
             queue.start(tasks.publish_batch, batch.pk)
         row.refresh_from_db()
@@ -80,10 +79,9 @@ class Decline(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = shapes.Refusal(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = self.body(shapes.Refusal)
         row = self.row(pk)
-        requesting_budget.decline(row, self.user, given.validated_data["reason"])
+        requesting_budget.decline(row, self.user, given["reason"])
         return Response(shapes.BudgetRequestShape(row).data)
 
 
@@ -115,8 +113,7 @@ class MayBudget(ProjectView):
         refuses=[403, 404],
     )
     def put(self, request: Request, username: str, **address: str) -> Response:
-        given = MayBudgetShape(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = self.body(MayBudgetShape)
         row = get_object_or_404(members.members(self.project), user__username=username)
-        requesting_budget.allow(self.project, row.user, given.validated_data["may_budget"], self.user)
+        requesting_budget.allow(self.project, row.user, given["may_budget"], self.user)
         return Response(MemberShape(members.members(self.project).get(pk=row.pk)).data)

@@ -59,9 +59,8 @@ class LedgerChecks(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewLedgerCheck(data=request.data)
-        given.is_valid(raise_exception=True)
-        row = checking_ledger.begin(self.project, self.user, deep=given.validated_data["deep"])
+        given = self.body(shapes.NewLedgerCheck)
+        row = checking_ledger.begin(self.project, self.user, deep=given["deep"])
         queue.start(tasks.check_ledger, row.pk)
         return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
 

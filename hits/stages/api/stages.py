@@ -45,9 +45,7 @@ class Stages(ProjectView):
         refuses=[400, 404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewStage(data=request.data)
-        given.is_valid(raise_exception=True)
-        table = dict(given.validated_data)
+        table = self.body(shapes.NewStage)
         if "reward" in table:
             table["reward"] = f"{table['reward']:.2f}"
         stage = custom_stages.add_stage(self.project, table, self.user)
@@ -73,9 +71,8 @@ class StageDetail(StageView):
     )
     def patch(self, request: Request, **address: str) -> Response:
         refuse_without_crowd(self.stage)
-        given = shapes.StageChange(data=request.data)
-        given.is_valid(raise_exception=True)
-        changes: dict[str, Any] = dict(given.validated_data)
+        given = self.body(shapes.StageChange)
+        changes: dict[str, Any] = dict(given)
         with transaction.atomic():
             self._change_settings(changes)
             if "auto_publish" in changes:
@@ -168,9 +165,8 @@ class Task(StageView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = shapes.TaskChange(data=request.data)
-        given.is_valid(raise_exception=True)
-        task_settings.change_task(self.stage, given.validated_data, self.user)
+        given = self.body(shapes.TaskChange)
+        task_settings.change_task(self.stage, given, self.user)
         return self._shown()
 
     def _shown(self) -> Response:
