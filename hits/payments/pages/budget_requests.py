@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from hits import tasks
 from hits.accounts.rules.lead_limits import narrowest
 from hits.models import BudgetRequest, Membership, Project
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.payments.rules.budget_requests import find, limit_of
 from hits.payments.verbs import requesting_budget

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hits.models import Account, BudgetExceededError, BudgetRequest, Hit, Item, Project, Stage
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.rules import ledger, ledger_checks
 from hits.payments.rules.budget_requests import AboveLimitError
 from hits.payments.verbs import requesting_budget

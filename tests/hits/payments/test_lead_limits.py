@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from hits.accounts.rules.lead_limits import narrowest, room_of
 from hits.models import Account, BudgetRequest, Guest, LeadLimit, Project
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.verbs import requesting_budget
 from hits.projects.verbs import archiving, invitations, members, project_files, projects
 from hits.refusals import Refusal

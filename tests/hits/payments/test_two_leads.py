@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 
 from hits.models import Account, Batch, BudgetExceededError, BudgetRequest, Hit, Item, LedgerEntry, Project, Stage
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.rules.ledger_checks import differences
 from hits.payments.verbs import requesting_budget
 from hits.projects.rules.archived import ArchivedError
