@@ -1,4 +1,4 @@
-"""The ledger, and its comparison with the marketplace."""
+"""The ledger, its comparison with the marketplace, and decisions on requests for money."""
 
 from __future__ import annotations
 

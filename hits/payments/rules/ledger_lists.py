@@ -1,4 +1,4 @@
-"""The entries of a ledger by kind, stage, worker and day, for its page and file, the API and the command."""
+"""The entries of a ledger by kind, stage, worker and day, and sums of bonuses and of compensations."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from hits.mturk.gateway import Gateway, HitTypeSpec, RemoteAssignment, RemoteHit
 from hits.mturk.question import one_choice_form
 from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
 from hits.payments.rules.ledger import pay_payment, release_payment, reserve_payment
-from hits.publishing.rules.marketplace_account import balance, gateway
+from hits.publishing.rules.marketplace_account import balance, gateway, if_there
 from hits.publishing.rules.restorations import why_calls_wait
 from hits.refusals import Refused
 
@@ -332,20 +332,13 @@ def _look(row: Compensation, market: Gateway) -> int:
         # A HIT that is deleted is closed as well.
         with suppress(AlreadyDoneError, GoneError, WrongStateError):
             market.set_expiration(row.hit_id or "", row.expires_at)
-    taken = _answer(row, market)
+    taken = next(iter(if_there(lambda: market.assignments(row.hit_id or ""), [])), None)
     if taken is not None and taken.status == "Approved":
         return _pay(row, taken)
     if taken is None and now >= certain_at(row.expires_at) and _delete_hit(row, market):
         return _end(row, _standing(row), State.EXPIRED, row.error)
     _write(row, looked_at=now)
     return 0
-
-
-def _answer(row: Compensation, market: Gateway) -> RemoteAssignment | None:
-    try:
-        return next(iter(market.assignments(row.hit_id or "")), None)
-    except GoneError:
-        return None
 
 
 def _delete_hit(row: Compensation, market: Gateway) -> bool:
