@@ -166,7 +166,9 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
 
 
 def _add_refusal(form: Form, refusal: Refusal) -> None:
-    """Each of its faults beside the field that it is about, or above the form."""
+    """Each of its faults beside the field that it is about, or above the form. A guest's is a page of its own."""
+    if refusal.error_code == "guest":
+        raise refusal
     field = getattr(refusal, "field", "")
     for fault in refusal.details().get("faults", [str(refusal)]):
         form.add_error(field if field in form.fields else None, fault)
