@@ -256,9 +256,5 @@ def _decided(request: HttpRequest, stage: Stage, count: int, what: str, show: st
     else:
         said = f"{count:,} answer{'' if count == 1 else 's'} will be {what}."
         jobs.start(request, tasks.finish_reviews, stage.pk, said=said)
-    return _to_list(request, stage, show)
-
-
-def _to_list(request: HttpRequest, stage: Stage, show: str) -> HttpResponse:
     address = reverse("answers", args=[stage.project.slug, stage.key])
     return redirect(f"{address}?show={show}{_filters_beside(request)}")

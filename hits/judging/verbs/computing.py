@@ -105,7 +105,9 @@ def start_again_when_older(stage: Stage) -> ComputationRun | None:
 
 def _start_as_before(stage: Stage) -> ComputationRun | None:
     try:
-        return start(stage.project, stage_statistics.key_of(stage), _as_before(stage), None)
+        # With its parameters, which a lead may have chosen.
+        newest = stage_statistics.newest(stage)
+        return start(stage.project, stage_statistics.key_of(stage), dict(newest.params) if newest else {}, None)
     except Refused:
         # Somebody started one meanwhile.
         return None
@@ -151,12 +153,6 @@ def _broken_off(stage: Stage) -> str:
     runs = ComputationRun.objects.filter(project=stage.project_id, key=stage_statistics.key_of(stage))
     state = runs.order_by("-pk").values_list("state", flat=True).first()
     return state if state in _BROKEN_OFF else ""
-
-
-def _as_before(stage: Stage) -> dict[str, Any]:
-    """The parameters of the newest finished run, which a lead may have chosen."""
-    run = stage_statistics.newest(stage)
-    return dict(run.params) if run else {}
 
 
 def _create(

@@ -58,7 +58,7 @@ def index(request: HttpRequest) -> HttpResponse:
     page = paging.by_id(_with_stages(mine.matching(text, state)), request.GET, newest_first=True)
     context = {
         "page": page,
-        "cards": sorted(_cards(page.rows), key=_rank),
+        "cards": sorted(_cards(page.rows), key=lambda card: 0 if card["needs"] else 1 if card["progress"].items else 2),
         "worker_site": settings.MTURK_SUBMIT_ORIGINS[0],
         "form": form,
         "searched": bool(text or state),
@@ -94,10 +94,6 @@ def _cards(projects: Iterable[Project]) -> list[dict[str, Any]]:
         }
         for project in rows
     ]
-
-
-def _rank(card: dict[str, Any]) -> int:
-    return 0 if card["needs"] else 1 if card["progress"].items else 2
 
 
 @guarded(FORM)
