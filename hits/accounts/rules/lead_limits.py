@@ -72,7 +72,6 @@ def refuse_above(owners: Iterable[User], more: Decimal, user: User | None) -> No
         room = _room(row)
         if room.budgeted + more > room.limit:
             name = row.user.get_username()
-            amounts = {"limit": room.limit, "budgeted": room.budgeted, "left": room.left, "more": more}
             raise Refused(
                 "above_lead_limit",
                 f"The budgets of all projects that {name} owns may come to ${room.limit:,.2f}. ${room.left:,.2f} of "
@@ -81,7 +80,10 @@ def refuse_above(owners: Iterable[User], more: Decimal, user: User | None) -> No
                 "Nothing was changed.",
                 field="budget",
                 lead=name,
-                **{key: f"{amount:.2f}" for key, amount in amounts.items()},
+                limit=f"{room.limit:.2f}",
+                budgeted=f"{room.budgeted:.2f}",
+                left=f"{room.left:.2f}",
+                more=f"{more:.2f}",
             )
 
 

@@ -20,7 +20,8 @@ from hits.publishing.rules.restorations import refuse_unreconciled, why_calls_wa
 
 # So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
 READS_LAG = timedelta(minutes=15)
-There, Otherwise = TypeVar("There"), TypeVar("Otherwise")
+There = TypeVar("There")
+Otherwise = TypeVar("Otherwise")
 
 
 _reconciles: ContextVar[bool] = ContextVar("reconciles", default=False)
