@@ -3,7 +3,9 @@
 Security behavior: a visitor is sent to sign in, and whoever lacks a second factor is sent to give one or to set one up.
 A project that the user is no member of does not exist (404), so that nobody learns which names are taken. To a member
 whose role does not allow it (`hits.core.roles`), and on a page that no role may see, the answer is 403 with a
-sentence, and 409 for what an archived project refuses. A verb answers to POST alone, a page to GET and HEAD alone.
+sentence, and 409 for what an archived project refuses. What else a verb refuses (`Refused`) and the view does not show
+is said on the page that `back` names, or in the place of the page. A verb answers to POST
+alone, a page to GET and HEAD alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The page "Task": what a stage asks of its workers, written without code and seen as they will see it.
 
 Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame; a
-page that a lead wrote has a policy of its own (`_custom_page`). Its address is the only one of the
-dashboard that may be framed, and only by the dashboard itself.
+page that a lead wrote has a policy of its own (`_custom_page`). Its address is the only one of the dashboard that may
+be framed, and only by the dashboard itself.
 """
 
 from __future__ import annotations
