@@ -11,7 +11,7 @@ from hits.payments.pages import bonuses as payment_pages
 from hits.payments.pages import budget_requests, ledger
 from hits.people.pages import inbox, messages, replies, terms
 from hits.pools import pages as pool_pages
-from hits.projects.pages import invitations, members, options, projects, samples
+from hits.projects.pages import invitations, members, options, projects
 from hits.publishing.pages import calls, publish
 from hits.releases.pages import releases, results
 from hits.stages.pages import custom_stages, protocol_pages, rules, stage_settings, stages, task_settings
@@ -43,8 +43,8 @@ project_urls = [
     path("requests/<int:pk>/approve/", budget_requests.approve, name="approve-request"),
     path("requests/<int:pk>/decline/", budget_requests.decline, name="decline-request"),
     path("requests/<int:pk>/withdraw/", budget_requests.withdraw, name="withdraw-request"),
-    path("simulated-crowd/", samples.let_answer, name="simulated-crowd"),
-    path("simulated-crowd/progress/", samples.progress, name="simulated-crowd-progress"),
+    path("simulated-crowd/", projects.let_crowd_answer, name="simulated-crowd"),
+    path("simulated-crowd/progress/", projects.crowd_progress, name="simulated-crowd-progress"),
     path("card/", projects.card, name="project-card"),
     path("import/", projects.import_file, name="import"),
     path("sample-file/", imports.sample_file, name="sample-file"),

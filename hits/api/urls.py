@@ -7,15 +7,15 @@ from hits.answers.api import answers
 from hits.api.docs import Docs, Schema
 from hits.core.api import routes
 from hits.items.api import changes, media, queries, targets, uploads
-from hits.judging.api import agreement, computations
+from hits.judging.api import computations
 from hits.model_assist.api import model_agreement, models, suggestions
 from hits.notifications.api import notices
-from hits.payments.api import budget_requests, ledger
+from hits.payments.api import ledger
 from hits.people.api import messages, terms
 from hits.projects.api import members, projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
-from hits.stages.api import rules, stages, task_settings
+from hits.stages.api import rules, stages
 from hits.workers.api import grants, qualification_tests, screening, workers
 
 app_name = "api"
@@ -58,11 +58,11 @@ urlpatterns = [
     path(PROJECT + "tags/", projects.Tags.as_view(), name="tags"),
     path(PROJECT + "actions/", projects.Actions.as_view(), name="actions"),
     path(PROJECT + "budget/", projects.Budget.as_view(), name="budget"),
-    path(PROJECT + "requests/", budget_requests.Requests.as_view(), name="budget-requests"),
-    path(PROJECT + "requests/<int:pk>/approve/", budget_requests.Approve.as_view(), name="approve-request"),
-    path(PROJECT + "requests/<int:pk>/decline/", budget_requests.Decline.as_view(), name="decline-request"),
-    path(PROJECT + "requests/<int:pk>/withdraw/", budget_requests.Withdraw.as_view(), name="withdraw-request"),
-    path(PROJECT + "members/<str:username>/may-budget/", budget_requests.MayBudget.as_view(), name="may-budget"),
+    path(PROJECT + "requests/", ledger.Requests.as_view(), name="budget-requests"),
+    path(PROJECT + "requests/<int:pk>/approve/", ledger.Approve.as_view(), name="approve-request"),
+    path(PROJECT + "requests/<int:pk>/decline/", ledger.Decline.as_view(), name="decline-request"),
+    path(PROJECT + "requests/<int:pk>/withdraw/", ledger.Withdraw.as_view(), name="withdraw-request"),
+    path(PROJECT + "members/<str:username>/may-budget/", ledger.MayBudget.as_view(), name="may-budget"),
     path(PROJECT + "invitations/", members.Invitations.as_view(), name="invitations"),
     path(PROJECT + "invitations/<int:pk>/resend/", members.ResendInvitation.as_view(), name="resend-invitation"),
     path(PROJECT + "invitations/<int:pk>/revoke/", members.RevokeInvitation.as_view(), name="revoke-invitation"),
@@ -132,7 +132,7 @@ urlpatterns = [
     path(STAGE, stages.StageDetail.as_view(), name="stage"),
     path(STAGE + "settings/", stages.StageSettings.as_view(), name="stage-settings"),
     path(STAGE + "actions/", stages.Actions.as_view(), name="stage-actions"),
-    path(STAGE + "task/", task_settings.Task.as_view(), name="task"),
+    path(STAGE + "task/", stages.Task.as_view(), name="task"),
     path(STAGE + "quote/", publishing.Quote.as_view(), name="quote"),
     path(STAGE + "publish/", publishing.Publish.as_view(), name="publish"),
     path(STAGE + "batches/", publishing.Batches.as_view(), name="batches"),
@@ -157,7 +157,7 @@ urlpatterns = [
     path(STAGE + "rule/judge-again/", rules.JudgeAgain.as_view(), name="judge-again"),
     path(STAGE + "screening/", screening.Screening.as_view(), name="screening"),
     path(STAGE + "suggestions/", suggestions.Suggestions.as_view(), name="suggestions"),
-    path(STAGE + "agreement/", agreement.Agreement.as_view(), name="agreement"),
+    path(STAGE + "agreement/", computations.Agreement.as_view(), name="agreement"),
     path(STAGE + "people-and-models/", model_agreement.PeopleAndModels.as_view(), name="people-and-models"),
     path(STAGE + "routings/", model_agreement.Routings.as_view(), name="routings"),
     path(STAGE + "routings/preview/", model_agreement.RoutingPreview.as_view(), name="routing-preview"),

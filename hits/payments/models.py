@@ -176,10 +176,11 @@ class BudgetExceededError(Refusal):
 
     error_code = "budget_exceeded"
 
-    def __init__(self, needed: Decimal, left: Decimal) -> None:
+    def __init__(self, needed: Decimal, left: Decimal, message: str = "") -> None:
         self.needed, self.left = needed, left
         super().__init__(
-            f"This needs ${needed:,.2f} and ${left:,.2f} of the budget is left. "
+            message
+            or f"This needs ${needed:,.2f} and ${left:,.2f} of the budget is left. "
             "Raise the project's budget or publish fewer items."
         )
 

@@ -45,9 +45,7 @@ class TokenView(LeadView):
         refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
-        given = shapes.Credentials(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = dict(given.validated_data)
+        wanted = self.body(shapes.Credentials)
         username, password, code = (wanted.pop(name) for name in ("username", "password", "code"))
         tries = sign_in.tries(request, username)
         if wait := sign_in.seconds_to_wait(tries):

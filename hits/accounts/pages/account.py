@@ -16,6 +16,7 @@ from hits.accounts.pages import forms
 from hits.accounts.rules.lead_limits import room_of
 from hits.accounts.verbs import api_tokens, passwords, second_factor, sessions, sign_in
 from hits.models import AccountAction, ApiToken, LeadSession
+from hits.refusals import Refused
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 
 CHANGES_SHOWN = 20
@@ -51,7 +52,7 @@ def make_token(request: LeadRequest) -> HttpResponse:
         return _page(request, 400, token_form=form)
     try:
         row, token = api_tokens.make_token(request.user, **form.cleaned_data)
-    except api_tokens.TooManyTokensError as error:
+    except Refused as error:
         form.add_error(None, str(error))
         return _page(request, 409, token_form=form)
     expires = row.expires_at.isoformat()

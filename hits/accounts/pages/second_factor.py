@@ -18,6 +18,7 @@ from common.second_factor import device_of
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
 from hits.accounts.verbs import second_factor as flow
 from hits.accounts.verbs import sign_in
+from hits.refusals import Refused
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 
 
@@ -40,7 +41,7 @@ def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpRespon
 def begin(request: LeadRequest) -> HttpResponse:
     try:
         flow.begin(request.user)
-    except flow.SecondFactorStateError as refusal:
+    except Refused as refusal:
         messages.error(request, str(refusal))
     return redirect("second-factor")
 

@@ -13,16 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Sum
 
 from hits.accounts.models import LeadLimit
-from hits.accounts.rules.guests import may_start_projects
 from hits.payments.models import Account
-from hits.projects.models import Membership, Project
-from hits.refusals import Refusal
+from hits.projects.models import Guest, Membership, Project
+from hits.refusals import Refused
 
 
 @dataclass(frozen=True)
@@ -40,40 +38,6 @@ class Room:
     def said_to(self, reader: User) -> str:
         whose = "your" if reader == self.lead else f"{self.lead.get_username()}’s"
         return f"${self.left:,.2f} of {whose} ${self.limit:,.2f} are left for budgets."
-
-
-class AboveLeadLimitError(Refusal):
-    """The budgets of all projects of a lead would come to more than the operator allows. Nothing was changed."""
-
-    error_code = "above_lead_limit"
-
-    def __init__(self, room: Room, more: Decimal) -> None:
-        self.room, self.more = room, more
-        name = room.lead.get_username()
-        super().__init__(
-            f"The budgets of all projects that {name} owns may come to ${room.limit:,.2f}. ${room.left:,.2f} of that "
-            f"is left, and this takes ${more:,.2f}. Lower the budget of another of these projects, or ask whoever runs "
-            f"this installation for a higher limit: manage.py account {name} --budget-limit AMOUNT. "
-            "Nothing was changed."
-        )
-
-    def details(self) -> dict[str, Any]:
-        amounts = {"limit": self.room.limit, "budgeted": self.room.budgeted, "left": self.room.left, "more": self.more}
-        return {"lead": self.room.lead.get_username(), **{name: f"{value:.2f}" for name, value in amounts.items()}}
-
-
-class LimitedOwnerError(Refusal):
-    """Without this owner the project's budget would count for nobody who has a limit. Nothing was changed."""
-
-    error_code = "limited_owner"
-
-    def __init__(self, leaving: User) -> None:
-        name = leaving.get_username()
-        super().__init__(
-            f"What {name} may budget is limited, and without {name} this project’s budget would count for nobody who "
-            "has a limit. Make somebody with a limit an owner first, or ask an owner without one, or whoever runs this "
-            "installation, to do this. Nothing was changed."
-        )
 
 
 def room_of(lead: User) -> Room | None:
@@ -98,7 +62,7 @@ def _room(row: LeadLimit) -> Room:
 
 def refuse_above(owners: Iterable[User], more: Decimal, user: User | None) -> None:
     """To be called in the transaction that makes budgets of these people higher by `more`, before it is written; the
-    caller holds the accounts whose budgets or owners it changes. Raises AboveLeadLimitError.
+    caller holds the accounts whose budgets or owners it changes. Raises Refused (above_lead_limit).
     """
     if user is None or more <= 0:
         return
@@ -107,18 +71,31 @@ def refuse_above(owners: Iterable[User], more: Decimal, user: User | None) -> No
         # A query after the lock: it sees what whoever held the row before has written.
         room = _room(row)
         if room.budgeted + more > room.limit:
-            raise AboveLeadLimitError(room, more)
+            name = row.user.get_username()
+            raise Refused(
+                "above_lead_limit",
+                f"The budgets of all projects that {name} owns may come to ${room.limit:,.2f}. ${room.left:,.2f} of "
+                f"that is left, and this takes ${more:,.2f}. Lower the budget of another of these projects, or ask "
+                f"whoever runs this installation for a higher limit: manage.py account {name} --budget-limit AMOUNT. "
+                "Nothing was changed.",
+                field="budget",
+                lead=name,
+                limit=f"{room.limit:.2f}",
+                budgeted=f"{room.budgeted:.2f}",
+                left=f"{room.left:.2f}",
+                more=f"{more:.2f}",
+            )
 
 
 def refuse_new_owner(project: Project, person: User, user: User | None) -> None:
-    """Of somebody who is about to be an owner; the caller holds the project. Raises AboveLeadLimitError."""
+    """Of somebody who is about to be an owner; the caller holds the project. Raises Refused (above_lead_limit)."""
     # So that nobody changes the budget before the new owner is seen.
     account = Account.objects.select_for_update().get(project=project)
     refuse_above([person], account.budget, user)
 
 
 def refuse_former_owner(project: Project, leaving: User, user: User | None) -> None:
-    """Of an owner who is about to be none any more; the caller holds the project. Raises LimitedOwnerError.
+    """Of an owner who is about to be none any more; the caller holds the project. Raises Refused (limited_owner).
 
     Otherwise a lead would get room for ever new budgets by handing the projects on, such as to a guest. An owner
     without a limit who starts projects may take one over.
@@ -128,4 +105,25 @@ def refuse_former_owner(project: Project, leaving: User, user: User | None) -> N
     if LeadLimit.objects.filter(user__in=project.owners.exclude(pk=leaving.pk)).exists():
         return
     if LeadLimit.objects.filter(user=user).exists() or not may_start_projects(user):
-        raise LimitedOwnerError(leaving)
+        name = leaving.get_username()
+        raise Refused(
+            "limited_owner",
+            f"What {name} may budget is limited, and without {name} this project’s budget would count for nobody who "
+            "has a limit. Make somebody with a limit an owner first, or ask an owner without one, or whoever runs this "
+            "installation, to do this. Nothing was changed.",
+        )
+
+
+def may_start_projects(user: User) -> bool:
+    return not Guest.objects.filter(user=user).exists()
+
+
+def refuse_guest(user: User) -> None:
+    """Raises Refused (guest)."""
+    if not may_start_projects(user):
+        raise Refused(
+            "guest",
+            f"The account {user.get_username()} was made through an invitation and starts no projects. Whoever runs "
+            f"this server allows it: manage.py create_lead {user.get_username()} --allow",
+            status=403,
+        )

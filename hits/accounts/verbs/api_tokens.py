@@ -13,7 +13,7 @@ from django.utils import timezone
 from hits.accounts.models import token_digest
 from hits.core.action_log import record_account
 from hits.models import ApiToken
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 PREFIX = "annotate_"
 SHOWN = len(PREFIX) + 4
@@ -21,20 +21,16 @@ USUAL_DAYS, MOST_DAYS = 90, 365
 MOST_TOKENS = 50
 
 
-class TooManyTokensError(Refusal):
-    """A person has `MOST_TOKENS` living tokens; one has to be revoked first."""
-
-    error_code = "too_many_tokens"
-
-
 def make_token(user: User, name: str, scope: str, days: int = USUAL_DAYS) -> tuple[ApiToken, str]:
     """A new token's row, and the token itself, which is nowhere kept. `days` is at most MOST_DAYS.
 
-    Raises TooManyTokensError.
+    Raises Refused (too_many_tokens).
     """
     ApiToken.objects.expired().filter(user=user).delete()
     if user.api_tokens.count() >= MOST_TOKENS:
-        raise TooManyTokensError(f"{user.get_username()} has {MOST_TOKENS} API tokens. Revoke one that is not needed.")
+        raise Refused(
+            "too_many_tokens", f"{user.get_username()} has {MOST_TOKENS} API tokens. Revoke one that is not needed."
+        )
     token = PREFIX + secrets.token_urlsafe(32)
     expires_at = timezone.now() + timedelta(days=min(days, MOST_DAYS))
     with transaction.atomic():

@@ -14,13 +14,7 @@ from common import second_factor as scheme
 from common.second_factor import device_of
 from hits.core.action_log import record_account
 from hits.models import LeadSession, RecoveryCode
-from hits.refusals import Refusal, Refused
-
-
-class SecondFactorStateError(Refusal):
-    """There is a second factor already, or there is none."""
-
-    error_code = "second_factor_state"
+from hits.refusals import Refused
 
 
 def codes_left(account: User) -> int:
@@ -28,9 +22,11 @@ def codes_left(account: User) -> int:
 
 
 def begin(account: User) -> None:
-    """Draw a key for an app; it counts for nothing until its first code. Raises SecondFactorStateError."""
+    """Draw a key for an app; it counts for nothing until its first code. Raises Refused (second_factor_state)."""
     if not scheme.begin(account):
-        raise SecondFactorStateError("You have a second factor already. Remove it before you set up another app.")
+        raise Refused(
+            "second_factor_state", "You have a second factor already. Remove it before you set up another app."
+        )
 
 
 def confirm(account: User, code: str, key: str | None) -> list[str]:
@@ -72,10 +68,13 @@ def remove(account: User, code: str) -> bool:
 
 
 def reset(account: User) -> None:
-    """Take it away from somebody who cannot sign in any more, and end the sessions. Raises SecondFactorStateError."""
+    """Take it away from somebody who cannot sign in any more, and end the sessions.
+
+    Raises Refused (second_factor_state).
+    """
     with transaction.atomic():
         if not scheme.remove(account, RecoveryCode.objects.all()):
-            raise SecondFactorStateError(f"{account.get_username()} has no second factor. Nothing was changed.")
+            raise Refused("second_factor_state", f"{account.get_username()} has no second factor. Nothing was changed.")
         LeadSession.objects.filter(user=account).end()
         record_account(account, None, "reset the second factor")
 

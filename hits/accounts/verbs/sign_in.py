@@ -18,7 +18,7 @@ from common.sign_in import Tries
 from common.tries import Tried
 from hits.accounts.verbs import second_factor
 from hits.models import SignInTries
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 KNOWN = "annotate_known"
 
@@ -81,31 +81,29 @@ def password_tries(user: User) -> Tries:
     return {Tried("password", str(user.pk)): patience.PASSWORD}
 
 
-class OwnerNotConfirmedError(Refusal):
-    """An open session or a token is not enough: the password is wrong, or the code. Nothing was changed."""
-
-    error_code = "not_confirmed"
-    http_status = 403
-
-
-class TooManyTriesError(OwnerNotConfirmedError):
-    error_code = "too_many_tries"
-    http_status = 429
-
-
 def confirm_owner(user: User, password: str, code: str) -> None:
     """Before what recovery uses is changed: the password, and a code where a second factor is on.
 
-    Raises OwnerNotConfirmedError. The password is looked at first, for a code is used up once it was asked about.
+    Raises Refused (not_confirmed). The password is looked at first, for a code is used up once it was asked about.
     """
     counted = {**password_tries(user), **(code_tries(user) if device_of(user) else {})}
     if wait := seconds_to_wait(counted):
-        raise TooManyTriesError(f"Too many tries. Try again in {wait} second{'' if wait == 1 else 's'}.")
+        raise Refused(
+            "too_many_tries",
+            f"Too many tries. Try again in {wait} second{'' if wait == 1 else 's'}.",
+            field="password",
+            status=429,
+        )
     if not user.check_password(password):
-        raise OwnerNotConfirmedError("This is not your present password. Nothing was changed.")
+        raise Refused(
+            "not_confirmed", "This is not your present password. Nothing was changed.", field="password", status=403
+        )
     if device_of(user) and not second_factor.accept(user, code):
-        raise OwnerNotConfirmedError(
-            "This code is wrong, or was used before. Wait for the next one of the app. Nothing was changed."
+        raise Refused(
+            "not_confirmed",
+            "This code is wrong, or was used before. Wait for the next one of the app. Nothing was changed.",
+            field="password",
+            status=403,
         )
     succeeded(counted)
 

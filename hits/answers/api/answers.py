@@ -66,15 +66,14 @@ class Items(StageView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = GivenPriorities(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = self.body(GivenPriorities)
         rows = [
             PriorityRow(
                 one["item"],
                 "" if one["priority"] is None else repr(one["priority"]),
                 Place(row=f"priorities[{at}]."),
             )
-            for at, one in enumerate(given.validated_data["priorities"])
+            for at, one in enumerate(given["priorities"])
         ]
         return Response({"changed": prioritizing.prioritize(self.stage, rows, self.user)})
 
@@ -134,9 +133,7 @@ class Approve(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.Approval(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.Approval)
         pks, more = _chosen(self.stage, wanted)
         count = reviewing.approve(
             self.stage, pks, self.user, undoable=wanted["undoable"], of_blocked=wanted["of_blocked_workers"]
@@ -158,9 +155,7 @@ class Reject(StageView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.Rejection(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.Rejection)
         pks, more = _chosen(self.stage, wanted)
         count = reviewing.reject(self.stage, pks, wanted["feedback"], self.user, undoable=wanted["undoable"])
         return _decided(self, count, more)
@@ -176,9 +171,8 @@ class UndoDecision(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.DecisionsChosen(data=request.data)
-        given.is_valid(raise_exception=True)
-        pks, more = _chosen(self.stage, given.validated_data)
+        given = self.body(shapes.DecisionsChosen)
+        pks, more = _chosen(self.stage, given)
         return Response({"undone": reviewing.undo(self.stage, pks, self.user), "more": more})
 
 
@@ -195,9 +189,8 @@ class TakeBack(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.RejectionsChosen(data=request.data)
-        given.is_valid(raise_exception=True)
-        pks, more = _chosen(self.stage, given.validated_data)
+        given = self.body(shapes.RejectionsChosen)
+        pks, more = _chosen(self.stage, given)
         return _decided(self, reviewing.take_back(self.stage, pks, self.user), more, "rejected")
 
 

@@ -28,6 +28,7 @@ from hits.items.pages.items import labels_with_items, words
 from hits.items.rules.item_texts import LONGEST_SEARCH, ItemTexts
 from hits.models import Assignment, Block, BudgetExceededError, Stage
 from hits.publishing.rules import hit_items
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -204,8 +205,8 @@ def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     chosen, of_blocked = form.cleaned_data["answers"], paging.id_of(request.POST.get("of_blocked")) or 0
     try:
         count = reviewing.approve(stage, chosen, request.user, of_blocked=of_blocked)
-    except reviewing.FromBlockedWorkersError as error:
-        return _confirm_blocked(request, stage, chosen, error.answers)
+    except Refused as error:
+        return _confirm_blocked(request, stage, chosen, error.details()["of_blocked_workers"])
     return _decided(request, stage, count, "approved and paid", _list(request))
 
 
@@ -240,7 +241,7 @@ def take_back(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             count = reviewing.take_back(stage, [answer.pk], request.user)
-        except (reviewing.TakeBackRefusedError, BudgetExceededError) as error:
+        except (Refused, BudgetExceededError) as error:
             messages.error(request, str(error))
             return redirect("take-back", stage.project.slug, stage.key, answer.pk)
         return _decided(request, stage, count, "approved and paid after all", "rejected")
@@ -255,9 +256,5 @@ def _decided(request: HttpRequest, stage: Stage, count: int, what: str, show: st
     else:
         said = f"{count:,} answer{'' if count == 1 else 's'} will be {what}."
         jobs.start(request, tasks.finish_reviews, stage.pk, said=said)
-    return _to_list(request, stage, show)
-
-
-def _to_list(request: HttpRequest, stage: Stage, show: str) -> HttpResponse:
     address = reverse("answers", args=[stage.project.slug, stage.key])
     return redirect(f"{address}?show={show}{_filters_beside(request)}")

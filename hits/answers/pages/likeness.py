@@ -36,7 +36,12 @@ def likenesses(stage: Stage, answers: Iterable[Assignment]) -> dict[int, Alike]:
     sent, values = _said(stage, protocol.compared, set(items.values()))
     found = {number: like for said in values.values() for number, like in protocol.compare(said).items()}
     return {
-        number: Alike(found[number], protocol.compared, *sent[found[number].other], _was_first(number, found, sent))
+        number: Alike(
+            found[number],
+            protocol.compared,
+            *sent[found[number].other],
+            (sent[number][1] < sent[found[number].other][1]),
+        )
         for number in items.keys() & found.keys()
     }
 
@@ -56,7 +61,3 @@ def _said(
         sent[answer] = worker, moment
         values[item][answer] = value
     return sent, values
-
-
-def _was_first(number: int, found: dict[int, Likeness], sent: dict[int, tuple[str, datetime]]) -> bool:
-    return sent[number][1] < sent[found[number].other][1]

@@ -24,6 +24,7 @@ from hits.answers.rules import answer_review, text_evidence
 from hits.answers.verbs import reviewing
 from hits.core.jobs import queue
 from hits.models import Assignment, Label, Stage
+from hits.refusals import Refused
 from hits.stages.models import to_come
 from hits.stages.pages.stages import frame
 from hits.views import jobs, paging
@@ -291,7 +292,7 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     answer = _decidable(stage, pk)
     try:
         reviewing.undo(stage, [pk], request.user)
-    except reviewing.UndoTooLateError as error:
+    except Refused as error:
         return _again(request, stage, pk, str(error))
     sitting = Sitting.of(request, stage)
     for decision in (one for one in sitting.last if one.answer == pk):
@@ -336,7 +337,7 @@ def _many(
         given = form.cleaned_data
         shown = given["count"], given["cost"], given["of_blocked"] or 0
         # A worker may be blocked between this look and the approval: that asks again.
-        with suppress(reviewing.FromBlockedWorkersError):
+        with suppress(Refused):
             if (len(found.pks), found.cost, found.of_blocked) == shown:
                 count = reviewing.approve(stage, found.pks, request.user, of_blocked=found.of_blocked)
                 said = f"{count:,} answer{'' if count == 1 else 's'} will be approved and paid."

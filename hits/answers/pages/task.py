@@ -149,7 +149,7 @@ def check(request: HttpRequest) -> JsonResponse:
     except serving.NotEligibleError as refusal:
         advice = _("%(why)s Please return this HIT: that does not count against you.", why=refusal)
         return _reasons(403, advice)
-    except serving.TokenRefusedError as refusal:
+    except serving.TaskRefusedError as refusal:
         return _reasons(400, str(refusal))
     if announced:
         with task_words.english():
@@ -165,10 +165,8 @@ def draft(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
     try:
         serving.save_draft(*_posted(request), place_of(request))
-    except serving.TooManyDraftsError as refusal:
-        return _reasons(429, str(refusal))
     except serving.TaskRefusedError as refusal:
-        return _reasons(400, str(refusal))
+        return _reasons(429 if refusal.status == 429 else 400, str(refusal))
     return JsonResponse({"ok": True})
 
 
@@ -200,9 +198,8 @@ def _reasons(status: int, *reasons: str, fields: Sequence[str] = ()) -> JsonResp
 
 
 def _refusal_page(refusal: serving.TaskRefusedError) -> HttpResponse:
-    kinds = {serving.NotEligibleError: ("not_eligible", 403), serving.FrameRefusedError: ("wrong_frame", 400)}
-    name, status = kinds.get(type(refusal), ("not_found", 404))
-    return HttpResponse(render_to_string(f"answers/task/{name}.html", {"refusal": refusal}), status=status)
+    name = {403: "not_eligible", 400: "wrong_frame", 404: "not_found"}[refusal.status]
+    return HttpResponse(render_to_string(f"answers/task/{name}.html", {"refusal": refusal}), status=refusal.status)
 
 
 task_urls = [

@@ -96,12 +96,9 @@ def _rows(stage: Stage, wanted: AnswerFilter) -> tuple[QuerySet[Assignment], Q]:
     if wanted.order.field != "id":
         return rows.filter(**{f"{wanted.order.field}__isnull": False}), Q(*conditions.values())
     # An index by id is there for each of them; one of them is chosen by it.
-    first = next((name for name in ("item", "worker", "show") if name in conditions and _has_index(name, wanted)), None)
+    indexed = ["item", "worker", *(["show"] if wanted.show in _INDEXED else [])]
+    first = next((name for name in indexed if name in conditions), None)
     return (rows.filter(conditions.pop(first)) if first else rows), Q(*conditions.values())
-
-
-def _has_index(name: str, wanted: AnswerFilter) -> bool:
-    return name != "show" or wanted.show in _INDEXED
 
 
 def _conditions(wanted: AnswerFilter) -> dict[str, Q]:

@@ -18,23 +18,20 @@ SPARE = 20
 GRACE = timedelta(minutes=15)
 
 
-class DraftsFullError(Exception):
-    """The HIT has as many drafts as are kept for it."""
-
-
-def keep(hit: Hit, assignment_id: str, worker_id: str, **columns: object) -> None:
-    """Write these columns of the draft of this HIT, assignment and worker. Raises DraftsFullError for a further one."""
+def keep(hit: Hit, assignment_id: str, worker_id: str, **columns: object) -> bool:
+    """Write these columns of the draft of this HIT, assignment and worker; whether there was room for one more."""
     columns["saved_at"] = timezone.now()
     if Draft.objects.filter(hit=hit, assignment_id=assignment_id, worker_id=worker_id).update(**columns):
-        return
+        return True
     if not _has_room(hit):
-        raise DraftsFullError
+        return False
     Draft.objects.bulk_create(
         [Draft(hit=hit, assignment_id=assignment_id, worker_id=worker_id, **columns)],
         update_conflicts=True,
         unique_fields=["hit", "assignment_id", "worker_id"],
         update_fields=list(columns),
     )
+    return True
 
 
 def announced(hit: Hit) -> QuerySet[Draft]:

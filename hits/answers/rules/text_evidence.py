@@ -6,7 +6,7 @@ It is for people alone: nothing that approves, rejects, blocks, counts or releas
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -184,7 +184,7 @@ def as_json(found: Evidence) -> dict[str, Any]:
     row = found.row
     return {
         "noted": row.noted,
-        "counts": {name: _named(numbers) for name, numbers in row.counts.items()},
+        "counts": {name: vars(Counts(*numbers)) for name, numbers in row.counts.items()},
         "characters": row.characters,
         "words": row.words,
         "copied_from_item": row.copied,
@@ -206,7 +206,3 @@ def _cells(row: TextEvidence) -> dict[str, Any]:
     told = vars(counts) if counts else {}
     figures = {"shared_wording": row.near_share, "copied_from_item": row.copied, "signs": row.assignment.signs}
     return {name: figures[name] if name in figures else told.get(name.removeprefix("text_")) for name in COLUMNS}
-
-
-def _named(numbers: Sequence[int]) -> Mapping[str, int]:
-    return vars(Counts(*numbers))

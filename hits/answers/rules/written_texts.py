@@ -69,9 +69,7 @@ def counted(fields: Mapping[str, str], items: int) -> tuple[str, dict[str, Count
         if read is None:
             return TextEvidence.Noted.UNREADABLE, {}
         noted = TextEvidence.Noted.COUNTED if posted else noted
-        found |= {_named(name, number, items): counts for name, counts in read.items()}
+        found |= {
+            (NUMBERED.format(number=number, name=name) if items > 1 else name): counts for name, counts in read.items()
+        }
     return noted, found
-
-
-def _named(name: str, number: int, items: int) -> str:
-    return NUMBERED.format(number=number, name=name) if items > 1 else name

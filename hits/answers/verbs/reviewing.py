@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -46,7 +45,7 @@ from hits.payments.rules.ledger import release, settle
 from hits.projects.rules.archived import refuse_archived
 from hits.publishing.rules.hit_items import all_item_pks
 from hits.publishing.rules.marketplace_account import READS_LAG, gateway, sentence
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.workers.models import by_blocked_worker
 
 # How long the call of a decision waits that can be undone until then; and how much sooner it is too late for that,
@@ -62,42 +61,6 @@ MOST_COUNTED = 1000
 # The marketplace's own limit for approving what was rejected, counted from the submission.
 OVERRIDE = timedelta(days=30)
 APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
-
-
-class TakeBackRefusedError(Refusal):
-    """Some of these rejections cannot be taken back; `reasons` says why of each. Nothing was changed."""
-
-    error_code = "take_back_refused"
-
-    def __init__(self, reasons: list[str]) -> None:
-        self.reasons = reasons
-        super().__init__(" ".join([*reasons, "Nothing was changed."]))
-
-    def details(self) -> dict[str, Any]:
-        return {"reasons": self.reasons}
-
-
-class UndoTooLateError(Refusal):
-    """Some of these decisions are on their way to the marketplace, or there by now. Nothing was changed."""
-
-    error_code = "undo_too_late"
-
-
-class FromBlockedWorkersError(Refusal):
-    """More of the answers are from blocked workers than was confirmed. Nothing was approved."""
-
-    error_code = "from_blocked_workers"
-
-    def __init__(self, answers: int) -> None:
-        self.answers = answers
-        who = "is from a blocked worker" if answers == 1 else "are from blocked workers"
-        super().__init__(
-            f"{answers:,} of these answers {who}: approving pays for work that counts for nothing while the block "
-            "stands. Nothing was approved."
-        )
-
-    def details(self) -> dict[str, Any]:
-        return {"of_blocked_workers": self.answers}
 
 
 # Look
@@ -183,7 +146,7 @@ def approve(
 
     An answer that did not count yet counts from here on, also one that the marketplace has paid by itself. An
     `undoable` decision can be undone for the time UNDO, and its call waits so long. `of_blocked` are the answers of
-    blocked workers that somebody confirmed: with more of them it raises FromBlockedWorkersError.
+    blocked workers that somebody confirmed: with more of them it raises Refused (from_blocked_workers).
     """
     return _decide(stage, assignment_pks, APPROVED, "", user, undoable, of_blocked)
 
@@ -217,7 +180,13 @@ def _decide(
         rows = list(waiting.select_for_update().only("pk", "stage", "held").order_by("pk"))
         chosen = Assignment.objects.filter(pk__in=[row.pk for row in rows])
         if confirmed is not None and (number := chosen.filter(by_blocked_worker()).count()) > confirmed:
-            raise FromBlockedWorkersError(number)
+            who = "is from a blocked worker" if number == 1 else "are from blocked workers"
+            raise Refused(
+                "from_blocked_workers",
+                f"{number:,} of these answers {who}: approving pays for work that counts for nothing while the block "
+                "stands. Nothing was approved.",
+                of_blocked_workers=number,
+            )
         if any(row.held for row in rows):
             _admit(stage, chosen, state == APPROVED)
         not_before = _end_of_undo() if undoable else None
@@ -243,15 +212,16 @@ def _end_of_undo() -> Case:
 def undo(stage: Stage, assignment_pks: Collection[int], user: User | None) -> int:
     """Take back decisions whose calls still wait to be made; the answers wait again. Returns how many.
 
-    Raises UndoTooLateError when that of one of them may have been made; then nothing has changed.
+    Raises Refused (undo_too_late) when that of one of them may have been made; then nothing has changed.
     """
     with transaction.atomic():
         chosen = stage.assignments.filter(id__in=assignment_pks, state=SUBMITTED).exclude(decision="")
         rows = list(chosen.select_for_update().defer("answer").order_by("pk"))
         if len(rows) < len(set(assignment_pks)) or not all(can_be_undone(row) for row in rows):
-            raise UndoTooLateError(
+            raise Refused(
+                "undo_too_late",
                 f"A decision can be undone for {UNDO.seconds} seconds. This one went to the marketplace meanwhile: a "
-                "rejection can still be taken back, and an approval is paid."
+                "rejection can still be taken back, and an approval is paid.",
             )
         undone = Assignment.objects.filter(pk__in=[row.pk for row in rows])
         _admit(stage, undone, None)
@@ -300,7 +270,7 @@ def _admit(stage: Stage, answers: QuerySet[Assignment], counts: bool | None) -> 
 def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
     """Decide to approve answers that were rejected, and reserve their price again; returns how many.
 
-    Raises TakeBackRefusedError when one of them can no longer be approved, and BudgetExceededError; then nothing
+    Raises Refused (take_back_refused) when one of them can no longer be approved, and BudgetExceededError; then nothing
     has changed.
     """
     with transaction.atomic():
@@ -308,7 +278,7 @@ def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) ->
         rows = list(chosen.select_for_update(of=("self",)).select_related("hit", "worker").order_by("id"))
         reasons = [f"{row.assignment_id}: {why}" for row in rows if (why := why_not_taken_back(row))]
         if reasons:
-            raise TakeBackRefusedError(reasons)
+            raise Refused("take_back_refused", " ".join([*reasons, "Nothing was changed."]), reasons=reasons)
         Assignment.objects.filter(id__in=[row.pk for row in rows]).update(
             decision=APPROVED, not_before=None, adopted=""
         )
@@ -363,7 +333,7 @@ def finish(stage: Stage) -> int:
             for count in carry_out(
                 market,
                 held,
-                rows=lambda: _due(stage),
+                rows=lambda: list(_decided().filter(stage=stage).order_by("id")[:CHUNK]),
                 call=lambda row: _call(market, row),
                 record=lambda outcomes: _record(stage, outcomes),
             ):
@@ -385,10 +355,6 @@ def _approve_in_time(stage: Stage) -> None:
 
 def _decided() -> QuerySet[Assignment]:
     return Assignment.objects.filter(~Q(decision=""), is_due())
-
-
-def _due(stage: Stage) -> list[Assignment]:
-    return list(_decided().filter(stage=stage).order_by("id")[:CHUNK])
 
 
 def _call(market: Gateway, row: Assignment) -> str:
@@ -452,12 +418,8 @@ def _what_happened(row: Assignment) -> str:
     if row.decision == APPROVED:
         return "It was rejected at the marketplace, and not from here, before the approval arrived."
     if row.auto_approval_at and row.auto_approval_at <= timezone.now():
-        return f"The marketplace approved it at {_clock(row.auto_approval_at)} before the rejection arrived."
+        return f"The marketplace approved it at {row.auto_approval_at:%Y-%m-%d %H:%M} UTC before the rejection arrived."
     return "It was approved at the marketplace, and not from here, before the rejection arrived."
-
-
-def _clock(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def _released(row: Assignment, note: str) -> LedgerEntry:

@@ -87,15 +87,15 @@ _OTHERWISE = gettext_noop("You cannot work on this HIT")
 
 
 class TaskRefusedError(Exception):
-    """The page cannot be served. The message says what happened, in words for the worker."""
+    """The page cannot be served, or a draft not kept. The message says what happened, in words for the worker.
 
+    `status` is 404 for an address or a token that is not good for it, 400 for a frame of another site, 413 for a draft
+    that is too long, 429 for too many drafts.
+    """
 
-class TokenRefusedError(TaskRefusedError):
-    """The address or the page's token was not made here, was changed, or names a HIT that is gone."""
-
-
-class FrameRefusedError(TaskRefusedError):
-    """The frame's parameters are not those of a marketplace that this installation knows."""
+    def __init__(self, message: str, status: int = 404) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 class NotEligibleError(TaskRefusedError):
@@ -103,23 +103,7 @@ class NotEligibleError(TaskRefusedError):
 
     def __init__(self, message: str, contact_email: str, heading: str) -> None:
         self.contact_email, self.heading = contact_email, heading
-        super().__init__(message)
-
-
-class NoStepsError(TaskRefusedError):
-    """The task is one page."""
-
-
-class NoPracticeError(TaskRefusedError):
-    """The task has no such item to practise on."""
-
-
-class DraftRefusedError(TaskRefusedError):
-    """The draft is too large to keep."""
-
-
-class TooManyDraftsError(TaskRefusedError):
-    """The HIT has as many drafts as are kept for it, or too many came within a minute."""
+        super().__init__(message, 403)
 
 
 @dataclass(frozen=True)
@@ -132,22 +116,22 @@ class Visit:
 
 
 def resolve(token: str) -> Hit:
-    """The HIT of an address. Raises TokenRefusedError."""
+    """The HIT of an address. Raises TaskRefusedError."""
     try:
         return _hit(hit_pk(token))
     except (signing.BadSignature, ValueError) as error:
-        raise TokenRefusedError(_("This address is incomplete or was changed, so the task cannot be found.")) from error
+        raise TaskRefusedError(_("This address is incomplete or was changed, so the task cannot be found.")) from error
 
 
 def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     """The page of a HIT for what the frame says of itself. Writes nothing.
 
     A page of a lead's own is never served here: its scripts would run at our address.
-    Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
+    Raises TaskRefusedError.
     """
     _refuse_unusable(hit)
     if has_own_page(hit.stage):
-        raise TokenRefusedError(_("The marketplace itself shows this task. Open it there."))
+        raise TaskRefusedError(_("The marketplace itself shows this task. Open it there."))
     if query.get("assignmentId", PREVIEW) == PREVIEW:
         return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)
@@ -185,7 +169,7 @@ def practise(token: str, fields: Mapping[str, str], query: Mapping[str, str]) ->
     """The same item again with what was right, or with the reasons where it is not answered. Writes nothing.
 
     Of items that are kept for practice alone: they are in no test, so what is right of them gives nothing away.
-    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoPracticeError.
+    Raises TaskRefusedError.
     """
     visit, origin = read_page_token(token), _submit_origin(query)
     _refuse_unusable(visit.hit)
@@ -194,7 +178,7 @@ def practise(token: str, fields: Mapping[str, str], query: Mapping[str, str]) ->
     said = fields.get(PRACTICE_NUMBER, "")
     number = int(said) if said.isascii() and said.isdigit() and len(said) <= 2 else 0
     if not 1 <= number <= len(items):
-        raise NoPracticeError(_("This item is not there to practise on any more. Reload the page: the test begins."))
+        raise TaskRefusedError(_("This item is not there to practise on any more. Reload the page: the test begins."))
     own = {name: value for name, value in answer_fields(fields).items() if name != PRACTICE_NUMBER}
     page = replace(_practising(visit, origin, items, number), draft=own, first_visit=False, moved=True)
     assert page.practice
@@ -206,9 +190,9 @@ def practise(token: str, fields: Mapping[str, str], query: Mapping[str, str]) ->
 
 
 def _refuse_unusable(hit: Hit) -> None:
-    """Raises TokenRefusedError where the code of the task is gone or broken. The lead is told on the stage's page."""
+    """Raises TaskRefusedError where the code of the task is gone or broken. The lead is told on the stage's page."""
     if stage_fault(hit.stage):
-        raise TokenRefusedError(
+        raise TaskRefusedError(
             _(
                 "This task cannot be shown now, through no fault of yours. Return this HIT, or come back later: "
                 "neither counts against you."
@@ -246,11 +230,11 @@ def page_token(visit: Visit) -> str:
 
 
 def read_page_token(token: str) -> Visit:
-    """Raises TokenRefusedError."""
+    """Raises TaskRefusedError."""
     try:
         pk, assignment_id, worker_id = signing.loads(token, salt=_PAGE_SALT)
     except (signing.BadSignature, ValueError) as error:
-        raise TokenRefusedError(_("This page has lost its key. Reload it: what you entered is kept.")) from error
+        raise TaskRefusedError(_("This page has lost its key. Reload it: what you entered is kept.")) from error
     return Visit(_hit(pk), assignment_id, worker_id)
 
 
@@ -258,7 +242,7 @@ def check(token: str, fields: Mapping[str, str]) -> int | None:
     """The last word before the answer goes to the marketplace; leaves word that one is on its way.
 
     Returns the HIT that is to be fetched ON_ITS_WAY_SECONDS from now; None where it can wait for the beat.
-    Raises TokenRefusedError, NotEligibleError, and AnswerRefusedError from the protocol.
+    Raises TaskRefusedError, and AnswerRefusedError from the protocol.
     """
     visit = read_page_token(token)
     refuse_ineligible(visit)
@@ -307,7 +291,7 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
 
     What was said so far is kept as a draft; the form carries it too, so it goes on also where no draft can be kept.
     A step that is not answered comes back with the reasons and keeps nothing.
-    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError.
+    Raises TaskRefusedError.
     """
     visit, origin = read_page_token(token), _submit_origin(query)
     _refuse_unusable(visit.hit)
@@ -324,7 +308,7 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
         return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
     draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
     draft |= terms.posted(fields)
-    with suppress(TooManyDraftsError, DraftRefusedError):
+    with suppress(TaskRefusedError):
         _keep(visit, draft, address)
     return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
 
@@ -343,7 +327,7 @@ def _take_item(visit: Visit, origin: str, posted: Mapping[str, str], back: bool,
     said = fields_by_item(fields, count)
     draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown), **agreed}
     page = replace(_page(visit, origin, draft), first_visit=False, moved=True)
-    with suppress(TooManyDraftsError, DraftRefusedError):
+    with suppress(TaskRefusedError):
         _keep(visit, draft, address)
         # A reload shows the draft again; that of a posted form would put it back to what it was before.
         return replace(page, shown_at=_address(visit, origin))
@@ -359,7 +343,7 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     stage, item = visit.hit.stage, visit.hit.item
     protocol = protocol_of(stage)
     if not isinstance(protocol, StepwiseProtocol):
-        raise NoStepsError(_("This task has no steps."))
+        raise TaskRefusedError(_("This task has no steps."))
     options = settings_of(stage)
     return protocol.step(item.document.data, item.data, options, terms.without(fields), visit.worker_id, move)
 
@@ -373,8 +357,7 @@ def _announce(visit: Visit, fields: Mapping[str, str]) -> bool:
     hit, now = visit.hit, timezone.now()
     if not allow(f"announced:{hit.pk}", ANNOUNCED_A_MINUTE * hit.max_assignments):
         return False
-    with suppress(drafts.DraftsFullError):
-        drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now, terms_id=terms.named(hit, fields))
+    drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now, terms_id=terms.named(hit, fields))
     sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
     needed = _others_depend_on(hit)
     if needed or sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
@@ -401,7 +384,7 @@ def _others_depend_on(hit: Hit) -> bool:
 def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None:
     """Keep an unfinished answer; the last one saved stands. `address` is the network address that it comes from.
 
-    Raises TokenRefusedError, DraftRefusedError, TooManyDraftsError.
+    Raises TaskRefusedError.
     """
     _keep(read_page_token(token), fields, address)
 
@@ -412,21 +395,19 @@ def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     kept |= terms.posted(fields)
     length = sum(len(name) + len(value) for name, value in kept.items())
     if length > DRAFT_CHARACTERS and length > _most_characters(visit.hit):
-        raise DraftRefusedError(_("The draft is too long to be kept. Shorten what you wrote."))
+        raise TaskRefusedError(_("The draft is too long to be kept. Shorten what you wrote."), 413)
     hit = visit.hit
     if hit.state == Hit.State.CLOSED or hit.stage.project.archived_at:
-        raise TooManyDraftsError(_("This task is closed, so that no draft of it is kept."))
+        raise TaskRefusedError(_("This task is closed, so that no draft of it is kept."), 429)
     if not (
         # A long draft counts as often as it could hold ordinary ones.
         allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS, 1 + length // DRAFT_CHARACTERS)
         and allow(f"drafts:{hit.pk}", DRAFTS_A_MINUTE * hit.max_assignments)
     ):
-        raise TooManyDraftsError(_("Too many drafts came at once. Your next change is saved again."))
-    try:
-        drafts.keep(hit, visit.assignment_id, visit.worker_id, fields=kept)
-    except drafts.DraftsFullError as error:
+        raise TaskRefusedError(_("Too many drafts came at once. Your next change is saved again."), 429)
+    if not drafts.keep(hit, visit.assignment_id, visit.worker_id, fields=kept):
         full = _("There is no room for another draft of this task. You can still submit your answer here.")
-        raise TooManyDraftsError(full) from error
+        raise TaskRefusedError(full, 429)
 
 
 def _most_characters(hit: Hit) -> int:
@@ -483,7 +464,7 @@ def _hit(pk: int) -> Hit:
     rows = terms.with_standing(Hit.objects.select_related("stage__project", "item__document"))
     hit = rows.filter(pk=pk).first()
     if hit is None:
-        raise TokenRefusedError(_("This task was taken down by the project that made it."))
+        raise TaskRefusedError(_("This task was taken down by the project that made it."))
     task_words.prefer(hit.stage.page_language)
     return hit
 
@@ -491,18 +472,20 @@ def _hit(pk: int) -> Hit:
 def _visit(hit: Hit, query: Mapping[str, str]) -> Visit:
     assignment_id, worker_id = query.get("assignmentId", ""), query.get("workerId", "")
     if not _ID.fullmatch(assignment_id) or not _ID.fullmatch(worker_id):
-        raise FrameRefusedError(_("The marketplace did not say whose task this is, so no answer could be credited."))
+        raise TaskRefusedError(
+            _("The marketplace did not say whose task this is, so no answer could be credited."), 400
+        )
     # Until the marketplace's reply is recorded, a HIT that workers already see has no id here.
     if hit.hit_id and query.get("hitId", hit.hit_id) != hit.hit_id:
-        raise FrameRefusedError(_("This page belongs to another HIT than the one that you accepted."))
+        raise TaskRefusedError(_("This page belongs to another HIT than the one that you accepted."), 400)
     return Visit(hit, assignment_id, worker_id)
 
 
 def _submit_origin(query: Mapping[str, str]) -> str:
     origin = query.get("turkSubmitTo", "")
     if origin not in settings.MTURK_SUBMIT_ORIGINS:
-        raise FrameRefusedError(
-            _("This page was opened from a site that we do not know, so your answer would be lost.")
+        raise TaskRefusedError(
+            _("This page was opened from a site that we do not know, so your answer would be lost."), 400
         )
     return origin
 

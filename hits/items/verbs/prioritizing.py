@@ -22,8 +22,8 @@ CHANGED = "changed priorities"
 def prioritize(stage: Stage, rows: Sequence[PriorityRow], user: User | None) -> int:
     """Give items these priorities; returns of how many they are new. Items that are not named keep theirs.
 
-    Raises NoCrowdError, ArchivedError, and FormatErrors with every fault: an item that is not there or published, what
-    is no number, an item that is named twice.
+    Raises Refused (no_crowd), ArchivedError, and FormatErrors with every fault: an item that is not there or published,
+    what is no number, an item that is named twice.
     """
     refuse_without_crowd(stage)
     if len(rows) > MOST_ROWS:

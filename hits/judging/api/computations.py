@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.conf import settings
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
@@ -12,13 +15,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
+from hits.answers.rules.answer_words import ValueWords
 from hits.api.base import ProjectView, QuotedBy, StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.core.jobs import queue
 from hits.items.api.uploads import FORM_BYTES
 from hits.items.verbs import sampling
 from hits.judging.api import shapes
+from hits.judging.rules import stage_statistics
+from hits.judging.rules.crowd_answers import refuse_uncompared
 from hits.judging.verbs import computing
+from hits.models import Stage
 from hits.projects.verbs import projects as flow
 
 TAG = "Computations"
@@ -59,9 +66,7 @@ class Runs(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewRun(data=request.data)
-        given.is_valid(raise_exception=True)
-        new = given.validated_data
+        new = self.body(shapes.NewRun)
         run = computing.start(self.project, new["computation"], new["params"], self.user)
         queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
@@ -146,9 +151,8 @@ class Answers(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, computation: str, **address: str) -> Response:
-        given = shapes.NewAnswers(data=request.data)
-        given.is_valid(raise_exception=True)
-        file, params = given.validated_data["file"], given.validated_data["params"]
+        given = self.body(shapes.NewAnswers)
+        file, params = given["file"], given["params"]
         run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
         queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
@@ -203,9 +207,8 @@ class Draw(StageView):
         quote=QuotedBy("draw_quote"),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewDraw(data=request.data)
-        given.is_valid(raise_exception=True)
-        made = sampling.draw(self.stage, given.validated_data["items"])
+        given = self.body(shapes.NewDraw)
+        made = sampling.draw(self.stage, given["items"])
         return Response({"items": made, "see": self.stage_address("items")})
 
 
@@ -223,11 +226,43 @@ class Options(ProjectView):
         refuses=[404],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = shapes.ChangedOptions(data=request.data)
-        given.is_valid(raise_exception=True)
-        flow.change_options(self.project, given.validated_data["options"])
+        given = self.body(shapes.ChangedOptions)
+        flow.change_options(self.project, given["options"])
         return self._options()
 
     def _options(self) -> Response:
         found = {"options": flow.options_of(self.project), "described": flow.described_options(self.project)}
         return Response(shapes.Options(found).data)
+
+
+class Agreement(StageView):
+    @operation(
+        "stages_agreement",
+        "How far workers agree on each unit, and how right each method of aggregation is",
+        tag="Computations",
+        answer=shapes.AgreementShape,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        refuse_uncompared(self.stage)
+        run, going_on = stage_statistics.newest(self.stage), stage_statistics.going_on(self.stage)
+        report = stage_statistics.report_of(run) if run else {}
+        computed = stage_statistics.computed(self.stage)
+        found = {
+            "computation": stage_statistics.key_of(self.stage),
+            "run": run.pk if run else None,
+            "going_on": going_on.pk if going_on else None,
+            "finished_at": run.finished_at if run else None,
+            "method": report.get("method", ""),
+            "answers": computed.answers if computed else 0,
+            "since": computed.since if computed else self.stage.summary.answers,
+            "units": report.get("units", []),
+            "texts": _texts(self.stage, report.get("units", [])),
+        }
+        return Response(shapes.AgreementShape(found).data)
+
+
+def _texts(stage: Stage, units: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    words = ValueWords(stage)
+    found = {unit["unit"]: words.texts(unit["unit"], (unit.get("confusion") or {}).get("labels", ())) for unit in units}
+    return {unit: texts for unit, texts in found.items() if texts}

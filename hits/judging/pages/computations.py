@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,11 +14,11 @@ from django.utils import timezone
 
 from hits import charts, tasks
 from hits.items.verbs import sampling
-from hits.judging.pages import forms
 from hits.judging.rules.stage_statistics import key_for
 from hits.judging.verbs import computing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
+from hits.refusals import Refused
 from hits.views import jobs, paging
 from hits.views.forms import ValuesForm
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -25,6 +26,12 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 RUNS_SHOWN = 10
 LOG_SHOWN = 200
 GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
+
+
+class AnswersFileForm(forms.Form):
+    """What a model elsewhere made of its files."""
+
+    file = forms.FileField(label="File", widget=forms.FileInput(attrs={"accept": ".json,.jsonl,application/json"}))
 
 
 @for_project(PAGE)
@@ -39,7 +46,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: Va
         runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
         form = bound.get(each.key) or _form(each)
         going_on = next((run for run in runs if run.state in GOING_ON), None)
-        stage = _stage(project, each)
+        stage = project.stages.select_related("summary").filter(key=each.stage).first()
         waits = bool(stage and not runs and not sampling.has_results(stage))
         row = {"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": stage, "waits": waits}
         found.append(row)
@@ -59,10 +66,6 @@ def _outside_form(of: Computation, prefix: str, given: QueryDict | None = None) 
     return ValuesForm(params, given, prefix=prefix, described=of.options)
 
 
-def _stage(project: Project, of: Computation) -> Any:
-    return project.stages.select_related("summary").filter(key=of.stage).first()
-
-
 def _computation(project: Project, key: str) -> Computation:
     of = next((each for each in computing.computations(project) if each.key == key), None)
     if of is None:
@@ -70,17 +73,13 @@ def _computation(project: Project, key: str) -> Computation:
     return of
 
 
-@for_project(VERB)
+@for_project(VERB, back="computations")
 def start(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
     of = _computation(project, computation)
     form = _form(of, request.POST)
     if not form.is_valid():
         return _page(request, project, 400, **{of.key: form})
-    try:
-        run = computing.start(project, of.key, form.cleaned_data, request.user)
-    except computing.ComputationRefusedError as error:
-        messages.error(request, str(error))
-        return redirect("computations", project.slug)
+    run = computing.start(project, of.key, form.cleaned_data, request.user)
     jobs.start(request, tasks.compute, run.pk, said="Started. You may close this page: it goes on.")
     return redirect("computation", project.slug, run.pk)
 
@@ -127,9 +126,11 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
     columns = list(dict.fromkeys(name for entry in entries for name in entry))
     rows = [(number, [_shown(entry.get(name)) for name in columns]) for number, entry in enumerate(entries, start=1)]
     numbers = {name: values for name in columns if (values := _numbers(entries, name))}
-    counter = next((name for name, values in numbers.items() if _counts(values)), "")
+    counter = next(
+        (name for name, values in numbers.items() if all(after - before == 1 for before, after in pairwise(values))), ""
+    )
     first, step = (numbers[counter][0], counter) if counter else (1, "step")
-    titles = {name: _title(name) for name in columns}
+    titles = {name: name.replace("_", " ").capitalize() for name in columns}
     lines = [
         {
             "title": titles[name],
@@ -141,14 +142,6 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
         if name != counter
     ]
     return {"log_columns": titles.values(), "log_rows": rows[-LOG_SHOWN:], "log_total": len(rows), "lines": lines}
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _counts(values: list[float]) -> bool:
-    return all(after - before == 1 for before, after in pairwise(values))
 
 
 def _shown(value: Any) -> Any:
@@ -176,7 +169,7 @@ def resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
     try:
         computing.resume(run)
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         jobs.start(request, tasks.compute, run.pk, said="It goes on. You may close this page.")
@@ -205,7 +198,7 @@ def _outside_page(
     *,
     files: ValuesForm | None = None,
     answers: ValuesForm | None = None,
-    file: forms.AnswersFileForm | None = None,
+    file: AnswersFileForm | None = None,
     refusal: str = "",
 ) -> HttpResponse:
     """A refused form takes the place of the empty one."""
@@ -214,7 +207,7 @@ def _outside_page(
         "of": of,
         "files": files or _outside_form(of, "files"),
         "answers": answers or _outside_form(of, "answers"),
-        "file": file or forms.AnswersFileForm(),
+        "file": file or AnswersFileForm(),
         "refusal": refusal,
     }
     status = 409 if refusal else 400 if files or answers else 200
@@ -230,7 +223,7 @@ def outside_files(request: HttpRequest, project: Project, computation: str) -> H
         return _outside_page(request, project, of, files=form)
     try:
         pieces = computing.files(project, of.key, form.cleaned_data if request.GET else {})
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         return _outside_page(request, project, of, refusal=str(error))
     response = StreamingHttpResponse(pieces, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{of.key}.zip"'
@@ -240,13 +233,13 @@ def outside_files(request: HttpRequest, project: Project, computation: str) -> H
 @for_project(VERB)
 def bring_in(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
     of = _with_files(project, computation)
-    form, file = _outside_form(of, "answers", request.POST), forms.AnswersFileForm(request.POST, request.FILES)
+    form, file = _outside_form(of, "answers", request.POST), AnswersFileForm(request.POST, request.FILES)
     if not (form.is_valid() and file.is_valid()):
         return _outside_page(request, project, of, answers=form, file=file)
     sent = file.cleaned_data["file"]
     try:
         run = computing.bring_in(project, of.key, form.cleaned_data, sent.name, sent.file, sent.size, request.user)
-    except computing.ComputationRefusedError as error:
+    except Refused as error:
         return _outside_page(request, project, of, answers=form, refusal=str(error))
     jobs.start(request, tasks.compute, run.pk, said="The file is being read. You may close this page: it goes on.")
     return redirect("computation", project.slug, run.pk)

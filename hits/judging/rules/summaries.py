@@ -96,7 +96,9 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),
         "answers_taken": _answers_taken(stage),
-        **_by_models(stage),
+        **Verdict.objects.by_models(stage).aggregate(
+            decided_by_models=Count("id"), kept_by_models=Count("id", filter=Q(item__state=Item.State.KEPT))
+        ),
     }
 
 
@@ -111,11 +113,6 @@ def _test_figures(stage: Stage, checks: int) -> dict[str, Any]:
         "open": screening.in_open_hits(asked).count(),
         "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
     }
-
-
-def _by_models(stage: Stage) -> dict[str, int]:
-    kept = Count("id", filter=Q(item__state=Item.State.KEPT))
-    return Verdict.objects.by_models(stage).aggregate(decided_by_models=Count("id"), kept_by_models=kept)
 
 
 def _answers_taken(stage: Stage) -> list[list[int]]:

@@ -28,7 +28,7 @@ from hits.judging.rules.recipe_rows import Rows
 from hits.models import Blob, ComputationResult, ComputationRun, Item, Project, Stage
 from hits.projects.rules.plugins import usable_recipe
 from hits.recipes.source import Computation, Found, Option, Outside, Progress
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.text.paths import without_folders
 
 # Renewed at each sign of progress; long enough for the longest silence of a computation.
@@ -50,12 +50,6 @@ LONGEST_ERROR = 20_000
 MOST_COUNTED = 1000
 _GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
 _BROKEN_OFF = (ComputationRun.State.STOPPED, ComputationRun.State.FAILED)
-
-
-class ComputationRefusedError(Refusal):
-    """There is no such computation, its parameters do not fit, a run of it is under way, or it cannot go on."""
-
-    error_code = "computation_refused"
 
 
 class _Stopped(Exception):
@@ -88,7 +82,7 @@ def _with_models(of: Computation) -> Computation:
 
 
 def start(project: Project, key: str, params: Mapping[str, Any], user: User | None) -> ComputationRun:
-    """A run to be taken up by a worker. Raises ComputationRefusedError."""
+    """A run to be taken up by a worker. Raises Refused (computation_refused)."""
     return _create(project, key, _params(_computation(project, key), params), user)
 
 
@@ -111,8 +105,10 @@ def start_again_when_older(stage: Stage) -> ComputationRun | None:
 
 def _start_as_before(stage: Stage) -> ComputationRun | None:
     try:
-        return start(stage.project, stage_statistics.key_of(stage), _as_before(stage), None)
-    except ComputationRefusedError:
+        # With its parameters, which a lead may have chosen.
+        newest = stage_statistics.newest(stage)
+        return start(stage.project, stage_statistics.key_of(stage), dict(newest.params) if newest else {}, None)
+    except Refused:
         # Somebody started one meanwhile.
         return None
 
@@ -159,12 +155,6 @@ def _broken_off(stage: Stage) -> str:
     return state if state in _BROKEN_OFF else ""
 
 
-def _as_before(stage: Stage) -> dict[str, Any]:
-    """The parameters of the newest finished run, which a lead may have chosen."""
-    run = stage_statistics.newest(stage)
-    return dict(run.params) if run else {}
-
-
 def _create(
     project: Project, key: str, params: dict[str, Any], user: User | None, file: Blob | None = None
 ) -> ComputationRun:
@@ -174,25 +164,25 @@ def _create(
                 project=project, key=key, params=params, seed=project.seed, created_by=user, file=file
             )
     except IntegrityError as error:
-        raise ComputationRefusedError("It is running already. Wait for its end, or stop it first.") from error
+        raise Refused("computation_refused", "It is running already. Wait for its end, or stop it first.") from error
 
 
 def files(project: Project, key: str, params: Mapping[str, Any]) -> Iterator[bytes]:
-    """A zip of what a model elsewhere learns from and is asked, in pieces. Raises ComputationRefusedError at once."""
+    """A zip of what a model elsewhere learns from and is asked, in pieces. Raises Refused at once."""
     of, outside = _outside(project, key)
     pieces = zipped.stream(outside.write(Rows(project), _params(of, params), project.seed))
     try:
         first = next(pieces)
     except (ValueError, Refusal) as error:
         # As a model says that there is too little for it.
-        raise ComputationRefusedError(f"There are no files yet: {error}.") from error
+        raise Refused("computation_refused", f"There are no files yet: {error}.") from error
     return chain([first], pieces)
 
 
 def bring_in(
     project: Project, key: str, params: Mapping[str, Any], name: str, stream: BinaryIO, size: int, user: User | None
 ) -> ComputationRun:
-    """A run that reads what a model elsewhere made of the files. Raises ComputationRefusedError."""
+    """A run that reads what a model elsewhere made of the files. Raises Refused (computation_refused)."""
     of, outside = _outside(project, key)
     wanted = _params(of, params)
     check_size(size)
@@ -203,18 +193,19 @@ def bring_in(
 
 
 def check_size(size: int) -> None:
-    """Raises ComputationRefusedError for a file that is empty or too large."""
+    """Raises Refused (computation_refused) for a file that is empty or too large."""
     limit = settings.MAX_IMPORT_BYTES
     if not 0 < size <= limit:
-        raise ComputationRefusedError(
-            f"The file has {size / 1e6:,.1f} MB; it must hold something and at most {limit / 1e6:,.1f} MB are taken."
+        raise Refused(
+            "computation_refused",
+            f"The file has {size / 1e6:,.1f} MB; it must hold something and at most {limit / 1e6:,.1f} MB are taken.",
         )
 
 
 def _outside(project: Project, key: str) -> tuple[Computation, Outside]:
     of = _computation(project, key)
     if of.outside is None:
-        raise ComputationRefusedError(f"No model elsewhere takes part in {of.title!r}: it has no files.")
+        raise Refused("computation_refused", f"No model elsewhere takes part in {of.title!r}: it has no files.")
     return of, of.outside
 
 
@@ -234,7 +225,7 @@ def can_resume(run: ComputationRun) -> bool:
 
 
 def resume(run: ComputationRun) -> None:
-    """A stopped or failed run waits for a worker again, and goes on at its checkpoint. Raises ComputationRefusedError.
+    """A stopped or failed run waits for a worker again, and goes on at its checkpoint. Raises Refused.
 
     An import does not: a file that was refused stays wrong.
     """
@@ -243,10 +234,11 @@ def resume(run: ComputationRun) -> None:
             queued = _resumable().filter(pk=run.pk)
             done = queued.update(state=ComputationRun.State.QUEUED, error="", attempts=0, finished_at=None)
     except IntegrityError as error:
-        raise ComputationRefusedError("Another run is under way. Wait for its end, or stop it first.") from error
+        raise Refused("computation_refused", "Another run is under way. Wait for its end, or stop it first.") from error
     if not done:
-        raise ComputationRefusedError(
-            "Only the newest run of a computation goes on, once it was stopped or failed, and no import. Start anew."
+        raise Refused(
+            "computation_refused",
+            "Only the newest run of a computation goes on, once it was stopped or failed, and no import. Start anew.",
         )
 
 
@@ -300,7 +292,9 @@ def unfinished() -> list[int]:
 def _computation(project: Project, key: str) -> Computation:
     found = {each.key: each for each in computations(project)}
     if key not in found:
-        raise ComputationRefusedError(f"There is no computation {key!r}; there are: {', '.join(found) or 'none'}.")
+        raise Refused(
+            "computation_refused", f"There is no computation {key!r}; there are: {', '.join(found) or 'none'}."
+        )
     return found[key]
 
 
@@ -309,7 +303,7 @@ def _params(of: Computation, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, own in of.params.items():
         faults += _faults(name, given.get(name, own), own, of.options.get(name, Option()))
     if faults:
-        raise ComputationRefusedError(" ".join(faults))
+        raise Refused("computation_refused", " ".join(faults))
     return {**of.params, **given}
 
 
@@ -368,7 +362,7 @@ def _steps(found: ComputationRun, of: Computation) -> Generator[Progress | Found
         yield from of.run(Rows(found.project), params, found.seed, found.checkpoint)
         return
     if of.outside is None:
-        raise ComputationRefusedError(f"{of.title!r} reads no file any more.")
+        raise Refused("computation_refused", f"{of.title!r} reads no file any more.")
     with TemporaryFile() as file:
         # On the disk: the file itself takes no memory.
         for chunk in found.file.read_chunks():

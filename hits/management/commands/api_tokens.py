@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from hits.accounts.verbs import api_tokens
 from hits.management.base import OperatorCommand
 from hits.models import ApiToken
+from hits.refusals import Refused
 
 
 class Command(OperatorCommand):
@@ -46,6 +47,6 @@ class Command(OperatorCommand):
             raise CommandError("The name has at most 60 characters.")
         try:
             _, token = api_tokens.make_token(user, options["make"], options["scope"], options["days"])
-        except api_tokens.TooManyTokensError as error:
+        except Refused as error:
             raise CommandError(str(error)) from error
         self.stdout.write(token)

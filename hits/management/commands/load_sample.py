@@ -30,6 +30,7 @@ from hits.payments.rules import wages
 from hits.projects.jobs import sample_crowd
 from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing, sending
+from hits.refusals import Refused
 from hits.releases.verbs import changing_card
 from hits.stages.verbs import stage_settings
 from hits.workers.rules.project_qualifications import own
@@ -224,7 +225,7 @@ def _finish(project: Project, batch: Batch) -> str:
         return "Answered and released."
     try:
         sample_crowd.refuse_without_accounts()
-    except sample_crowd.NoAccountsError as refusal:
+    except Refused as refusal:
         return f"{_said(batch)} {refusal}"
     if not queue.start(tasks.finish_sample, project.pk):
         return f"{_said(batch)} The job queue does not answer: a simulated crowd answers them when it is back."

@@ -121,13 +121,13 @@ class _Plan:
 
 
 def preview(stage: Stage, condition: Condition) -> Preview:
-    """Raises RoutingRefusedError, NoCrowdError."""
+    """Raises RoutingRefusedError, Refused (no_crowd)."""
     refuse(stage, condition)
     return _plan(stage, condition).preview()
 
 
 def refuse(stage: Stage, condition: Condition) -> None:
-    """Raises RoutingRefusedError with every fault, NoCrowdError."""
+    """Raises RoutingRefusedError with every fault, Refused (no_crowd)."""
     refuse_without_crowd(stage)
     if faults := [*stage_faults(stage), *_faults(stage, condition)]:
         raise RoutingRefusedError(faults)
@@ -234,7 +234,7 @@ def _is_concluded(rule: Rule, answer: ModelAnswer) -> bool:
 def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user: User | None) -> Routing:
     """Let the models decide these items. `decided` and `saved` are those of the preview that was confirmed.
 
-    The verdicts are written by `deciding`, which the caller starts. Raises RoutingRefusedError, NoCrowdError,
+    The verdicts are written by `deciding`, which the caller starts. Raises RoutingRefusedError, Refused (no_crowd),
     ArchivedError, Refused (nothing_to_route, routing_changed).
     """
     refuse(stage, condition)

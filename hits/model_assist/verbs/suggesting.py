@@ -34,7 +34,7 @@ class Suggested:
 def suggest(stage: Stage, rows: Sequence[SuggestionRow], user: User | None) -> Suggested:
     """Give items these suggestions; one for a field that has one takes its place.
 
-    Raises Refused (no_suggestions), NoCrowdError, ArchivedError, and FormatErrors with every fault: an item that is
+    Raises Refused (no_suggestions, no_crowd), ArchivedError, and FormatErrors with every fault: an item that is
     not there or published, a field that is not there, a value that it does not take, a score outside 0 to 1, two for
     one field.
     """

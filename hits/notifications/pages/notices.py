@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 
-from hits.accounts.verbs.sign_in import OwnerNotConfirmedError, confirm_owner
+from hits.accounts.verbs.sign_in import confirm_owner
 from hits.core import keyset
 from hits.models import Notice, Project
 from hits.notifications.pages import forms
 from hits.notifications.rules import notices
 from hits.notifications.verbs import notice_addresses, writing_notices
+from hits.refusals import Refused
 from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, guarded
 
@@ -95,8 +96,8 @@ def ask_address(request: LeadRequest) -> HttpResponse:
             messages.success(request, "Your address is removed. No notices are sent by e-mail.")
             return _back("")
         notice_addresses.ask(request.user, address)
-    except (OwnerNotConfirmedError, notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
-        form.add_error("password" if isinstance(refusal, OwnerNotConfirmedError) else "email", str(refusal))
+    except (Refused, notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
+        form.add_error(getattr(refusal, "field", "") or "email", str(refusal))
         return _page(request, refusal.http_status, address_form=form)
     messages.success(request, f"A link was sent to {address}. Open it to confirm the address.")
     return _back("")

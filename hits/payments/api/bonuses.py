@@ -11,7 +11,7 @@ from hits.api.shapes import FaultShape, MoneyField, Shape, StateField, UsernameF
 from hits.core.lists import listing, reading
 from hits.core.targets import PROJECT, Target
 from hits.models import Assignment, Bonus, BonusFile, BonusOrder, Compensation
-from hits.payments.rules.payment_totals import payment_totals
+from hits.payments.rules.ledger_lists import payment_totals
 from hits.payments.verbs import compensating
 
 TAG = "Payments"

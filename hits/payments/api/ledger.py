@@ -1,7 +1,8 @@
-"""The ledger, and its comparison with the marketplace."""
+"""The ledger, its comparison with the marketplace, and decisions on requests for money."""
 
 from __future__ import annotations
 
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,10 +11,16 @@ from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.core.jobs import queue
+from hits.models import BudgetRequest
 from hits.payments.api import shapes
+from hits.payments.jobs import approve_request
 from hits.payments.rules import ledger_lists
+from hits.payments.rules.budget_requests import find
 from hits.payments.rules.ledger_lists import EntryFilter
-from hits.payments.verbs import checking_ledger
+from hits.payments.verbs import checking_ledger, requesting_budget
+from hits.projects.api.shapes import MayBudget as MayBudgetShape
+from hits.projects.api.shapes import MemberShape
+from hits.projects.verbs import members
 
 TAG = "Money"
 
@@ -59,9 +66,8 @@ class LedgerChecks(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewLedgerCheck(data=request.data)
-        given.is_valid(raise_exception=True)
-        row = checking_ledger.begin(self.project, self.user, deep=given.validated_data["deep"])
+        given = self.body(shapes.NewLedgerCheck)
+        row = checking_ledger.begin(self.project, self.user, deep=given["deep"])
         queue.start(tasks.check_ledger, row.pk)
         return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
 
@@ -77,3 +83,99 @@ class LedgerCheckDetail(ProjectView):
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.ledger_checks.select_related("created_by"), pk=pk)
         return Response(shapes.LedgerCheckDetailShape(row).data)
+
+
+# `self.row(pk)` is a request of the caller's project.
+class RequestView(ProjectView):
+    def row(self, pk: int) -> BudgetRequest:
+        found = find(self.project, pk)
+        if found is None:
+            raise Http404
+        return found
+
+
+class Requests(ProjectView):
+    @operation(
+        "budget_requests_list",
+        "Requests for more money than somebody may budget",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(shapes.BudgetRequestShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.budget_requests.select_related("asked_by", "decided_by", "stage")
+        return page(request, rows, shapes.BudgetRequestShape)
+
+
+class Approve(RequestView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "budget_requests_approve",
+        "Approve a request: the budget is raised as far as it needs, and a batch that was asked for is published",
+        tag=TAG,
+        takes=shapes.BudgetApproval,
+        answer=shapes.BudgetRequestShape,
+        refuses=[403, 404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        given = self.body(shapes.BudgetApproval)
+        row = self.row(pk)
+        batch = approve_request(row, self.user, given["reason"])
+        if batch:
+            queue.start(tasks.publish_batch, batch.pk)
+        row.refresh_from_db()
+        return Response(shapes.BudgetRequestShape(row).data)
+
+
+class Decline(RequestView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "budget_requests_decline",
+        "Decline a request, with a reason that the person who asked reads",
+        tag=TAG,
+        takes=shapes.Refusal,
+        answer=shapes.BudgetRequestShape,
+        refuses=[403, 404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        given = self.body(shapes.Refusal)
+        row = self.row(pk)
+        requesting_budget.decline(row, self.user, given["reason"])
+        return Response(shapes.BudgetRequestShape(row).data)
+
+
+class Withdraw(RequestView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "budget_requests_withdraw",
+        "Withdraw a request of one's own",
+        tag=TAG,
+        answer=shapes.BudgetRequestShape,
+        refuses=[403, 404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        row = self.row(pk)
+        requesting_budget.withdraw(row, self.user)
+        return Response(shapes.BudgetRequestShape(row).data)
+
+
+class MayBudget(ProjectView):
+    pays = frozenset({"PUT"})
+
+    @operation(
+        "members_may_budget",
+        "Say how high a member who is no owner may set the budget; the budget stays as it is",
+        tag=TAG,
+        takes=MayBudgetShape,
+        answer=MemberShape,
+        refuses=[403, 404],
+    )
+    def put(self, request: Request, username: str, **address: str) -> Response:
+        given = self.body(MayBudgetShape)
+        row = get_object_or_404(members.members(self.project), user__username=username)
+        requesting_budget.allow(self.project, row.user, given["may_budget"], self.user)
+        return Response(MemberShape(members.members(self.project).get(pk=row.pk)).data)

@@ -13,7 +13,7 @@ from hits.formats.inputs.payments import MOST_LINES
 from hits.models import Bonus, BonusFile, BonusOrder, Compensation, Project
 from hits.payments.api.bonuses import ANSWER, BONUS_FILE, BONUSES, COMPENSATION, COMPENSATIONS, ORDER
 from hits.payments.models import OPEN
-from hits.payments.rules.payment_totals import Totals, payment_totals
+from hits.payments.rules.ledger_lists import Totals, payment_totals
 from hits.payments.verbs import compensating, ordering_bonuses
 from hits.views import paging
 from hits.views.guard import PAGE, for_project

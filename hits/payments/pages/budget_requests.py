@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,16 +10,25 @@ from django.shortcuts import redirect, render
 from hits import tasks
 from hits.accounts.rules.lead_limits import narrowest
 from hits.models import BudgetRequest, Membership, Project
-from hits.payments.jobs.budget_requests import approve_request
-from hits.payments.pages import forms
+from hits.payments.jobs import approve_request
+from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.payments.rules.budget_requests import find, limit_of
 from hits.payments.verbs import requesting_budget
-from hits.projects.rules.memberships import NoMemberError
 from hits.projects.verbs import members
 from hits.refusals import Refusal
 from hits.views import jobs, paging
-from hits.views.forms import MemberOfForm
+from hits.views.forms import MemberOfForm, MoneyField
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+
+class DecisionForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=LONGEST_REQUEST, label="Reason")
+
+
+class MayBudgetForm(forms.Form):
+    """0: not at all."""
+
+    may_budget = MoneyField(what="an amount")
 
 
 @for_project(PAGE)
@@ -45,7 +55,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
 @for_project(VERB)
 def approve(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = _row(project, pk)
-    form = forms.DecisionForm(request.POST)
+    form = DecisionForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, refused=row.pk, fault=" ".join(map(str, form.errors["reason"])))
     try:
@@ -82,24 +92,19 @@ def withdraw(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     return redirect("budget-requests", project.slug)
 
 
-@for_project(VERB)
+@for_project(VERB, back="budget-requests")
 def allow(request: LeadRequest, project: Project) -> HttpResponse:
     member = MemberOfForm(project, request.POST)
     if not member.is_valid():
         messages.info(request, "This person is not in the project any more. Nothing was changed.")
         return redirect("budget-requests", project.slug)
-    form = forms.MayBudgetForm(request.POST)
+    form = MayBudgetForm(request.POST)
     person = member.cleaned_data["member"]
     if not form.is_valid():
         fault = " ".join(map(str, form.errors["may_budget"]))
         return _page(request, project, 400, refused_member=person.pk, fault=fault)
-    try:
-        requesting_budget.allow(project, person, form.cleaned_data["may_budget"], request.user)
-    except NoMemberError as refusal:
-        # The page that follows has no row for this person any more.
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")
+    requesting_budget.allow(project, person, form.cleaned_data["may_budget"], request.user)
+    messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")
     return redirect("budget-requests", project.slug)
 
 

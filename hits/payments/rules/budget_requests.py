@@ -22,7 +22,7 @@ from hits.core.action_log import record
 from hits.models import Account, Membership, Project
 from hits.payments.models import LONGEST_REASON, BudgetRequest
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 
 BUDGET_CHANGED = "changed the budget"
 ASKED, APPROVED, DECLINED = "asked for money", "approved a request for money", "declined a request for money"
@@ -44,15 +44,6 @@ class AboveLimitError(Refusal):
 
     def details(self) -> dict[str, Any]:
         return {"budget": f"{self.budget:.2f}", "limit": f"{self.limit:.2f}"}
-
-
-class RequestDecidedError(Refusal):
-    """The request was decided or withdrawn meanwhile. Nothing was changed."""
-
-    error_code = "request_decided"
-
-    def __init__(self, row: BudgetRequest) -> None:
-        super().__init__(f"This request was {row.get_state_display().lower()} already. Nothing was changed.")
 
 
 def limit_of(project: Project, user: User | None) -> Decimal | None:
@@ -106,8 +97,8 @@ def find(project: Project, pk: int) -> BudgetRequest | None:
 def grant(row: BudgetRequest, user: User | None, reason: str) -> None:
     """Approve a request that still waits, and raise the budget to what it needs now; never lower it.
 
-    Inside a transaction that holds the project, and the stage of a batch. Raises RequestDecidedError and
-    AboveLeadLimitError.
+    Inside a transaction that holds the project, and the stage of a batch. Raises Refused (request_decided) and
+    Refused (above_lead_limit).
     """
     _decide(row, State.APPROVED, user, reason.strip()[:LONGEST_REASON])
     account = Account.objects.select_for_update().get(project=row.project_id)
@@ -122,14 +113,14 @@ def grant(row: BudgetRequest, user: User | None, reason: str) -> None:
 
 @transaction.atomic
 def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
-    """Raises RequestDecidedError."""
+    """Raises Refused (request_decided)."""
     _decide(row, State.DECLINED, user, reason)
     record(row.project, user, DECLINED, detail=_told(row))
 
 
 @transaction.atomic
 def withdraw(row: BudgetRequest, user: User | None) -> None:
-    """Raises RequestDecidedError."""
+    """Raises Refused (request_decided)."""
     _decide(row, State.WITHDRAWN, user, "")
     record(row.project, user, WITHDRAWN, detail=_told(row))
 
@@ -140,7 +131,8 @@ def _decide(row: BudgetRequest, state: str, user: User | None, reason: str) -> N
     # Of two who decide at once, the second waits for the row and finds it decided.
     if not waiting.update(**values, told=state == State.WITHDRAWN):
         row.refresh_from_db()
-        raise RequestDecidedError(row)
+        state = row.get_state_display().lower()
+        raise Refused("request_decided", f"This request was {state} already. Nothing was changed.")
     row.refresh_from_db()
 
 

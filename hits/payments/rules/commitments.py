@@ -42,8 +42,15 @@ def planned_cost() -> Decimal:
     """
     return sum(
         (
-            _sum(_planned_hits(), _dollars(F("unit_cost") * F("max_assignments"))),
-            _sum(_planned_extensions(), _dollars(F("hit__unit_cost") * F("assignments"))),
+            _sum(
+                Hit.objects.filter(batch__in=_open_batches(), state__in=[Hit.State.PLANNED, Hit.State.SENT]),
+                _dollars(F("unit_cost") * F("max_assignments")),
+            ),
+            # Places that are opened again are held at the marketplace already: only new ones count.
+            _sum(
+                Extension.objects.filter(batch__in=_open_batches(), state=Extension.State.PLANNED),
+                _dollars(F("hit__unit_cost") * F("assignments")),
+            ),
             _sum(_taken_back(), F("hit__unit_cost")),
             answer_reserves.total(Item.objects.all()),
             _sum(Bonus.objects.filter(state__in=[Bonus.State.PLANNED, Bonus.State.SENT]), _amount_and_fee()),
@@ -56,15 +63,6 @@ def planned_cost() -> Decimal:
 def _open_batches() -> QuerySet[Batch]:
     """By the few batches that are not over: the HITs have no index that begins with their state."""
     return Batch.objects.exclude(state=Batch.State.PUBLISHED)
-
-
-def _planned_hits() -> QuerySet[Hit]:
-    return Hit.objects.filter(batch__in=_open_batches(), state__in=[Hit.State.PLANNED, Hit.State.SENT])
-
-
-def _planned_extensions() -> QuerySet[Extension]:
-    """Places that are opened again are held at the marketplace already: only new ones count."""
-    return Extension.objects.filter(batch__in=_open_batches(), state=Extension.State.PLANNED)
 
 
 def _taken_back() -> QuerySet[Assignment]:

@@ -1,15 +1,18 @@
-"""The entries of a ledger by kind, stage, worker and day, for its page and file, the API and the command."""
+"""The entries of a ledger by kind, stage, worker and day, and sums of bonuses and of compensations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
 
+from django.db import models
 from django.db.models import Q, QuerySet
 
 from hits.answers.models import Assignment
 from hits.core.keyset import counted
-from hits.payments.models import Bonus, Compensation, LedgerEntry
+from hits.payments.models import OPEN, Bonus, Compensation, LedgerEntry
 from hits.projects.models import Project
 
 
@@ -60,3 +63,31 @@ def kinds(project: Project, wanted: EntryFilter) -> list[tuple[str, str, str]]:
     """(value, title, how many) of all entries and of each kind, as the other filters choose them."""
     every = [("", "All"), *((kind.value, str(kind.label)) for kind in LedgerEntry.Kind)]
     return [(value, title, counted(chosen(project, replace(wanted, kind=value)))) for value, title in every]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Of bonuses or compensations, in dollars. `waiting` holds fees too; `counts` are rows by state."""
+
+    paid: Decimal
+    fees: Decimal
+    waiting: Decimal
+    counts: dict[str, int]
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts.values())
+
+
+def payment_totals(rows: models.QuerySet[Any]) -> Totals:
+    """Sums of Bonus or of Compensation rows, in one query."""
+    paid = fees = waiting = Decimal(0)
+    counts: dict[str, int] = {}
+    sums = {"n": models.Count("id"), "amounts": models.Sum("amount"), "charged": models.Sum("fee")}
+    for row in rows.order_by().values("state").annotate(**sums):
+        counts[row["state"]] = row["n"]
+        if row["state"] == "paid":
+            paid, fees = row["amounts"], row["charged"]
+        elif row["state"] in OPEN:
+            waiting += row["amounts"] + row["charged"]
+    return Totals(paid, fees, waiting, counts)

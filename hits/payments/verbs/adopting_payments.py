@@ -27,9 +27,10 @@ from hits.models import (
     Qualification,
 )
 from hits.mturk import fees
-from hits.mturk.errors import GoneError, MarketplaceError
+from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import Gateway, RemoteBonus, RemoteHit
 from hits.payments.rules.ledger import pay_payment, reserve_payment
+from hits.publishing.rules.marketplace_account import if_there
 from hits.publishing.rules.reconciliation import FOUND, Report
 
 CHUNK = 200
@@ -44,7 +45,7 @@ def adopt_bonuses(market: Gateway, report: Report) -> None:
     answered = Exists(Assignment.objects.filter(hit=OuterRef("pk")))
     hits = Hit.objects.filter(answered, hit_id__isnull=False).select_related("stage__project__account")
     for some in _by_key(hits):
-        for hit, paid in market.run(lambda row: _paid(market, row), some):
+        for hit, paid in market.run(lambda row: if_there(lambda: market.bonuses(hit_id=row.hit_id or ""), []), some):
             if isinstance(paid, MarketplaceError):
                 raise paid
             if paid or hit.assignments.filter(bonuses__state__in=OPEN).exists():
@@ -56,13 +57,6 @@ def _by_key(hits: object) -> Iterator[list[Hit]]:
     while page := list(hits.filter(pk__gt=last).order_by("pk")[:CHUNK]):  # type: ignore[attr-defined]
         yield page
         last = page[-1].pk
-
-
-def _paid(market: Gateway, row: Hit) -> list[RemoteBonus]:
-    try:
-        return market.bonuses(hit_id=row.hit_id or "")
-    except GoneError:
-        return []
 
 
 def _compare(hit: Hit, paid: Sequence[RemoteBonus], report: Report) -> None:

@@ -30,7 +30,7 @@ from hits.mturk.errors import GoneError, MarketplaceError
 from hits.mturk.gateway import Gateway, RemoteAssignment, RemoteBonus, RemoteHit
 from hits.payments.rules import ledger_checks as own
 from hits.payments.rules.ledger_differences import Difference
-from hits.publishing.rules.marketplace_account import READS_LAG, gateway
+from hits.publishing.rules.marketplace_account import READS_LAG, gateway, if_there
 
 T = TypeVar("T")
 CHUNK = 200
@@ -226,7 +226,10 @@ class _Audit:
         rows = self._hits().filter(Q(expires_at=None) | Q(expires_at__gt=self.now - FORGOTTEN))
         missing = (row for row in _by_key(rows.select_related("stage")) if row.token not in self.listed)
         for chunk in _chunks(missing):
-            for row, remote in self.market.run(partial(_hit, self.market), chunk, beat=self.held.renew):
+            looks = self.market.run(
+                lambda row: if_there(lambda: self.market.hit(row.hit_id or ""), None), chunk, beat=self.held.renew
+            )
+            for row, remote in looks:
                 if isinstance(remote, MarketplaceError):
                     raise remote
                 if remote is None or remote.status == "Disposed":
@@ -313,7 +316,11 @@ class _Audit:
     def _compare_bonuses(self) -> None:
         wanted = self._hits() if self.row.deep else self._hits().filter(assignments__bonuses__isnull=False).distinct()
         for hits in _chunks(_by_key(wanted.select_related("stage"))):
-            looked = self.market.run(partial(_bonuses, self.market), hits, beat=self.held.renew)
+            looked = self.market.run(
+                lambda row: if_there(lambda: self.market.bonuses(hit_id=row.hit_id or ""), []),
+                hits,
+                beat=self.held.renew,
+            )
             rows: dict[int, list[Bonus]] = {}
             ordered = Bonus.objects.filter(assignment__hit__in=hits).select_related("assignment__hit", "worker")
             for row in ordered.exclude(state=Bonus.State.REFUSED):
@@ -394,13 +401,6 @@ def _bonus_kind(paid: int, coming: int, there: int) -> str:
     return "bonus_twice" if paid + coming else "bonus_unknown_here"
 
 
-def _hit(market: Gateway, row: Hit) -> RemoteHit | None:
-    try:
-        return market.hit(row.hit_id or "")
-    except GoneError:
-        return None
-
-
 def _hit_with_answers(market: Gateway, row: Hit) -> tuple[RemoteHit, list[RemoteAssignment]] | None:
     """The HIT last: its counters are never older than its list."""
     try:
@@ -408,13 +408,6 @@ def _hit_with_answers(market: Gateway, row: Hit) -> tuple[RemoteHit, list[Remote
         return market.hit(row.hit_id or ""), answers
     except GoneError:
         return None
-
-
-def _bonuses(market: Gateway, row: Hit) -> list[RemoteBonus]:
-    try:
-        return market.bonuses(hit_id=row.hit_id or "")
-    except GoneError:
-        return []
 
 
 def _chunks(rows: Iterator[T], size: int = CHUNK) -> Iterator[list[T]]:

@@ -39,9 +39,9 @@ from hits.mturk.gateway import Gateway, HitTypeSpec, RemoteAssignment, RemoteHit
 from hits.mturk.question import one_choice_form
 from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
 from hits.payments.rules.ledger import pay_payment, release_payment, reserve_payment
-from hits.publishing.rules.marketplace_account import balance, gateway
+from hits.publishing.rules.marketplace_account import balance, gateway, if_there
 from hits.publishing.rules.restorations import why_calls_wait
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 
 QUALIFICATION = "compensation"
 LEASE_SECONDS = 120
@@ -50,18 +50,6 @@ ASSIGNMENT_SECONDS = 600
 FIRST_LOOK, RAREST_LOOK = timedelta(seconds=30), timedelta(hours=2)
 
 State = Compensation.State
-
-
-class AlreadyOfferedError(Refusal):
-    """The worker has a compensation of this project that is still open."""
-
-    error_code = "already_offered"
-
-
-class NotWithdrawableError(Refusal):
-    """It is paid, refused or over already."""
-
-    error_code = "not_withdrawable"
 
 
 @dataclass(frozen=True)
@@ -134,13 +122,13 @@ def order(
     """Write the compensation down and reserve its price. `finish` offers it.
 
     The caller holds the lock of the project, and no compensation has this confirmation yet.
-    Raises AlreadyOfferedError, Refused (price_changed) and BudgetExceededError.
+    Raises Refused (already_offered, price_changed) and BudgetExceededError.
     """
     fee = fees.bonus_fee(amount)
     if amount + fee != total:
         raise Refused("price_changed", f"It is now ${amount + fee:,.2f}. Please confirm again.")
     if _open(project, worker_id):
-        raise AlreadyOfferedError(_already(worker_id))
+        raise Refused("already_offered", _already(worker_id))
     row = Compensation.objects.create(
         project=project,
         worker_id=worker_id,
@@ -158,7 +146,7 @@ def withdraw(row: Compensation, user: User | None) -> None:
     """Take back an offer that nobody has taken up; a worker who has it open may still submit it and is paid.
 
     `finish` closes the HIT, and releases the money when it is certain that nobody submitted.
-    Raises NotWithdrawableError.
+    Raises Refused (not_withdrawable).
     """
     said = f"Withdrawn by {user.get_username()}." if user else "Withdrawn."
     if _end(row, _standing(row).filter(state=State.PLANNED, attempted_at=None), State.EXPIRED, said):
@@ -167,7 +155,7 @@ def withdraw(row: Compensation, user: User | None) -> None:
     if _standing(row).filter(expires_at__lte=now).exists():
         return
     if not _standing(row).update(expires_at=now, looked_at=None, error=said):
-        raise NotWithdrawableError("It is over already: look at what became of it.")
+        raise Refused("not_withdrawable", "It is over already: look at what became of it.")
 
 
 # Offer and look
@@ -344,20 +332,13 @@ def _look(row: Compensation, market: Gateway) -> int:
         # A HIT that is deleted is closed as well.
         with suppress(AlreadyDoneError, GoneError, WrongStateError):
             market.set_expiration(row.hit_id or "", row.expires_at)
-    taken = _answer(row, market)
+    taken = next(iter(if_there(lambda: market.assignments(row.hit_id or ""), [])), None)
     if taken is not None and taken.status == "Approved":
         return _pay(row, taken)
     if taken is None and now >= certain_at(row.expires_at) and _delete_hit(row, market):
         return _end(row, _standing(row), State.EXPIRED, row.error)
     _write(row, looked_at=now)
     return 0
-
-
-def _answer(row: Compensation, market: Gateway) -> RemoteAssignment | None:
-    try:
-        return next(iter(market.assignments(row.hit_id or "")), None)
-    except GoneError:
-        return None
 
 
 def _delete_hit(row: Compensation, market: Gateway) -> bool:

@@ -113,10 +113,6 @@ def _asked(project: Project, bonuses: Sequence[Mapping[str, str]]) -> dict[str, 
     }
 
 
-def _asked_for_answer(answer: Assignment, amount: Decimal, reason: str) -> dict[str, Any]:
-    return {"new": [NewBonus(answer, amount, reason)]}
-
-
 def _are_paid(order: BonusOrder, values: Any) -> str:
     what = "The bonus is" if order.total == 1 else f"{order.total:,} bonuses are"
     return f"{what} being paid. You may close this page: it goes on."
@@ -161,7 +157,8 @@ def create(
     after=lambda answer, _: queue.start(tasks.send_bonuses, answer.stage.project_id),
     quote=Quote(
         name="bonuses.quote_for_answer", summary="What a bonus for one answer would cost; pays nothing",
-        ask=_asked_for_answer, price=lambda answer, new: ordering_bonuses.quote(answer.stage.project, new),
+        ask=lambda answer, amount, reason: {"new": [NewBonus(answer, amount, reason)]},
+        price=lambda answer, new: ordering_bonuses.quote(answer.stage.project, new),
         gives=BonusQuoteShape, template="payments/_bonus_price.html", button="Pay", made=ordering_bonuses.made_by,
     ),
     **PAY,

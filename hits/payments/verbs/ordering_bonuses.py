@@ -25,20 +25,14 @@ from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
 from hits.payments.rules.ledger import reserve_payment
 from hits.projects.rules.archived import refuse_archived
 from hits.publishing.rules.marketplace_account import balance, refuse_beyond_balance
-from hits.publishing.rules.restorations import NotReconciledError, why_calls_wait
-from hits.refusals import Refusal
+from hits.publishing.rules.restorations import why_calls_wait
+from hits.refusals import Refusal, Refused
 
 LARGEST_SHOWN = 10
 MOST_ATTEMPTS = 3
 LEASE_SECONDS = 60
 FIRST = 5
 TRIED = f"It was begun {MOST_ATTEMPTS} times and did not come to an end. Split the file, and send in the parts."
-
-
-class OrderChangedError(Refusal):
-    """The price is not the one that was confirmed. Look at the new price and confirm again."""
-
-    error_code = "order_changed"
 
 
 @dataclass(frozen=True)
@@ -248,12 +242,12 @@ def order(
     """Write these bonuses down and reserve their price, all or nothing. The module `bonuses` pays them.
 
     The caller holds the lock of the project, and no order has this confirmation yet.
-    Raises OrderChangedError when the price is not `total`, and BudgetExceededError.
+    Raises Refused (order_changed) when the price is not `total`, and BudgetExceededError.
     """
     cost = sum((one.amount + one.fee for one in new), Decimal(0))
     if not new or cost != total:
         what = "1 bonus" if len(new) == 1 else f"{len(new):,} bonuses"
-        raise OrderChangedError(f"It is now {what} for ${cost:,.2f}. Please confirm again.")
+        raise Refused("order_changed", f"It is now {what} for ${cost:,.2f}. Please confirm again.")
     made = BonusOrder.objects.create(
         project=project,
         confirmation=confirmation,
@@ -380,7 +374,7 @@ def _order_file(row: BonusFile, new: Sequence[NewBonus], digest: str) -> None:
         return _note_file(row, state=BonusFile.State.READY, quote=priced, error=why)
     try:
         made = earlier or _order_once(row, new, digest)
-    except (OrderChangedError, BalanceTooLowError, NotReconciledError) as error:
+    except (Refused, BalanceTooLowError) as error:
         # Once more at the price of now.
         priced = _quote_as_json(quote(row.project, new, digest), new)
         _note_file(row, state=BonusFile.State.READY, quote=priced, error=f"{error} Nothing was paid.")

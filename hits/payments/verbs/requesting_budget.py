@@ -15,7 +15,7 @@ from hits.models import Account, LeadLimit, Membership, Project, Stage
 from hits.payments.models import LONGEST_REASON, BudgetRequest
 from hits.payments.rules import budget_requests
 from hits.projects.rules.archived import refuse_archived
-from hits.projects.rules.memberships import NoMemberError, hold
+from hits.projects.rules.memberships import hold
 from hits.refusals import Refused
 
 LEAD_LIMIT = "changed how much the account may budget in all"
@@ -55,7 +55,7 @@ def _needed(account: Account, total: Decimal) -> Decimal:
 def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
     """Of a request for a budget alone; `publishing.publish_requested` approves one for a batch.
 
-    Raises RoleRefusedError for somebody who is no owner at this moment, RequestDecidedError and ArchivedError.
+    Raises RoleRefusedError for somebody who is no owner at this moment, Refused (request_decided) and ArchivedError.
     """
     with transaction.atomic():
         hold(row.project, user)
@@ -64,7 +64,7 @@ def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
 
 
 def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
-    """Raises Refused (reason_missing), RoleRefusedError and RequestDecidedError."""
+    """Raises Refused (reason_missing), RoleRefusedError and Refused (request_decided)."""
     said = reason.strip()
     if not said or len(said) > LONGEST_REASON:
         raise Refused(
@@ -78,7 +78,7 @@ def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
 
 
 def withdraw(row: BudgetRequest, user: User | None) -> None:
-    """Raises Refused (not_yours) and RequestDecidedError."""
+    """Raises Refused (not_yours, request_decided)."""
     if user is not None and row.asked_by_id != user.pk:
         raise Refused(
             "not_yours",
@@ -91,13 +91,15 @@ def withdraw(row: BudgetRequest, user: User | None) -> None:
 def allow(project: Project, member: User, amount: Decimal, user: User | None) -> None:
     """Let a member set the budget up to this amount; 0: not at all. What the budget is stays.
 
-    Raises RoleRefusedError and NoMemberError.
+    Raises RoleRefusedError and Refused (no_member).
     """
     with transaction.atomic():
         hold(project, user)
         row = Membership.objects.select_for_update().filter(project=project, user=member).first()
         if row is None:
-            raise NoMemberError(f"{member} is no member of {project.name} any more. Nothing was changed.")
+            raise Refused(
+                "no_member", f"{member} is no member of {project.name} any more. Nothing was changed.", status=404
+            )
         before, row.may_budget = row.may_budget, amount
         row.save(update_fields=["may_budget"])
         if before != amount:

@@ -40,9 +40,7 @@ class Members(ProjectView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewMember(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.NewMember)
         flow.add_member(self.project, _user(wanted["username"]), wanted["role"], self.user)
         return self._members()
 
@@ -62,9 +60,8 @@ class Member(ProjectView):
         refuses=[403, 404, 409],
     )
     def patch(self, request: Request, username: str, **address: str) -> Response:
-        given = shapes.ChangedRole(data=request.data)
-        given.is_valid(raise_exception=True)
-        flow.change_role(self.project, self._member(username), given.validated_data["role"], self.user)
+        given = self.body(shapes.ChangedRole)
+        flow.change_role(self.project, self._member(username), given["role"], self.user)
         return Response(shapes.MemberShape(flow.members(self.project).get(user__username=username)).data)
 
     @operation(
@@ -109,9 +106,8 @@ class Invitations(ProjectView):
         refuses=[403, 404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewInvitation(data=request.data)
-        given.is_valid(raise_exception=True)
-        return _with_link(*invitations.invite(self.project, user=self.user, **given.validated_data))
+        given = self.body(shapes.NewInvitation)
+        return _with_link(*invitations.invite(self.project, user=self.user, **given))
 
 
 def _with_link(row: Invitation, token: str) -> Response:
@@ -161,9 +157,8 @@ class AcceptInvitation(LeadView):
         refuses=[404, 409],
     )
     def post(self, request: Request) -> Response:
-        given = shapes.InvitationToken(data=request.data)
-        given.is_valid(raise_exception=True)
-        return Response({"project": invitations.accept(given.validated_data["token"], self.user).slug})
+        given = self.body(shapes.InvitationToken)
+        return Response({"project": invitations.accept(given["token"], self.user).slug})
 
 
 def _user(username: str) -> Any:

@@ -73,9 +73,7 @@ class Projects(LeadView):
         refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
-        given = shapes.NewProject(data=request.data)
-        given.is_valid(raise_exception=True)
-        values = dict(given.validated_data)
+        values = self.body(shapes.NewProject)
         if (text := values.pop("recipe_file", None)) is not None:
             project = project_files.create_from(project_files.read(text.encode()), owner=self.user, **values)
         else:
@@ -118,9 +116,8 @@ class Clone(ProjectView):
         refuses=[400, 403, 404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewClone(data=request.data)
-        given.is_valid(raise_exception=True)
-        return _started(project_files.clone(self.project, owner=self.user, **given.validated_data), self.user)
+        given = self.body(shapes.NewClone)
+        return _started(project_files.clone(self.project, owner=self.user, **given), self.user)
 
 
 class Archive(ProjectView):
@@ -162,9 +159,8 @@ class Tags(ProjectView):
         refuses=[404, 409],
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = shapes.Tags(data=request.data)
-        given.is_valid(raise_exception=True)
-        archiving.change_tags(self.project, " ".join(given.validated_data["tags"]), self.user)
+        given = self.body(shapes.Tags)
+        archiving.change_tags(self.project, " ".join(given["tags"]), self.user)
         return Response(shapes.ProjectDetailShape(self.project).data)
 
 
@@ -226,9 +222,7 @@ class Budget(ProjectView):
         more={202: BudgetRequestShape},
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = shapes.Budget(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.Budget)
         try:
             flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         except AboveLimitError:

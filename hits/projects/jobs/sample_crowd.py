@@ -32,7 +32,7 @@ from hits.crowd.people import gather
 from hits.crowd.worker import NO_ACCOUNTS, Worker, takes_no_simulated_people
 from hits.models import Hit, Item, Lease, Project
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 # An honest person takes 6 to 15 seconds for a HIT.
 TIME_SCALE = 0.25
@@ -45,33 +45,6 @@ PASSWORD = "simulated crowd of a sandbox"
 LOOK_SECONDS = 10
 # So long a worker may take to begin what was asked for; then it is as if nobody had asked.
 ASKED_FOR = timedelta(seconds=30)
-
-
-class NoSampleError(Refusal):
-    """A simulated crowd answers sample projects of a sandbox on one's own machine, and nothing else."""
-
-    error_code = "no_sample"
-
-    def __init__(self) -> None:
-        super().__init__("A simulated crowd answers the sample projects of `make run` alone, on one's own machine.")
-
-
-class NothingToAnswerError(Refusal):
-    """No open HIT of the project takes an answer. Nothing was started."""
-
-    error_code = "nothing_to_answer"
-
-    def __init__(self, project: Project) -> None:
-        super().__init__(f"No HIT of {project.name} is open for an answer. Publish items first. Nothing was started.")
-
-
-class NoAccountsError(Refusal):
-    """The marketplace lets nobody sign up without an e-mail address. Nothing was started."""
-
-    error_code = "no_crowd_accounts"
-
-    def __init__(self) -> None:
-        super().__init__(f"{NO_ACCOUNTS} Nothing was started.")
 
 
 @dataclass(frozen=True)
@@ -90,6 +63,12 @@ class Progress:
     @property
     def total(self) -> int:
         return self.answers + self.wanted
+
+
+def _no_sample() -> Refused:
+    return Refused(
+        "no_sample", "A simulated crowd answers the sample projects of `make run` alone, on one's own machine."
+    )
 
 
 def is_open_to(project: Project) -> bool:
@@ -131,17 +110,20 @@ def wanted_of(project: Project) -> int:
 def ask(project: Project, user: User | None) -> bool:
     """Note that somebody wants the answers; whether the job is to be started, for it may be at work.
 
-    Raises NoSampleError, ArchivedError, NothingToAnswerError and NoAccountsError.
+    Raises Refused (no_sample), ArchivedError, Refused (nothing_to_answer, no_crowd_accounts).
     """
     if not project.is_sample or not is_sandbox():
-        raise NoSampleError
+        raise _no_sample()
     refuse_archived(project)
     found = progress_of(project)
     assert found is not None
     if found.is_working:
         return False
     if not found.wanted:
-        raise NothingToAnswerError(project)
+        raise Refused(
+            "nothing_to_answer",
+            f"No HIT of {project.name} is open for an answer. Publish items first. Nothing was started.",
+        )
     refuse_without_accounts()
     with transaction.atomic():
         note = {"holder": "", "until": timezone.now() + ASKED_FOR}
@@ -151,16 +133,16 @@ def ask(project: Project, user: User | None) -> bool:
 
 
 def refuse_without_accounts() -> None:
-    """Raises NoAccountsError."""
+    """Raises Refused (no_crowd_accounts)."""
     if takes_no_simulated_people(settings.MTURK_SUBMIT_ORIGINS[0], LOOK_SECONDS):
-        raise NoAccountsError
+        raise Refused("no_crowd_accounts", f"{NO_ACCOUNTS} Nothing was started.")
 
 
 @contextmanager
 def at_work(project: Project) -> Iterator[SampleCrowd | None]:
-    """Yields the crowd, or None where it works already. Raises NoSampleError."""
+    """Yields the crowd, or None where it works already. Raises Refused (no_sample)."""
     if not is_open_to(project):
-        raise NoSampleError
+        raise _no_sample()
     with lease(_name(project), seconds=30) as held:
         if held is None:
             yield None

@@ -14,8 +14,9 @@ from hits.models import Membership, Project
 from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.projects.models import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
 from hits.projects.rules.project_rows import check_visible
-from hits.projects.verbs.archiving import TagsError, tags_of
+from hits.projects.verbs.archiving import tags_of
 from hits.projects.verbs.invitations import MOST_DAYS as MOST_INVITATION_DAYS
+from hits.refusals import Refused
 from hits.views.forms import FilesField, MemberOfForm, MoneyField, whole_number
 
 Role = Membership.Role
@@ -39,7 +40,7 @@ class TagsForm(forms.Form):
     def clean_tags(self) -> str:
         try:
             return tags_of(self.cleaned_data["tags"])
-        except TagsError as error:
+        except Refused as error:
             raise forms.ValidationError(str(error)) from error
 
 

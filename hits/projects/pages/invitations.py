@@ -18,14 +18,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from common import shown_once
-from hits.accounts.rules.lead_limits import AboveLeadLimitError
 from hits.accounts.verbs import sign_in
 from hits.core.action_log import acting_from
 from hits.models import Action, Invitation, Project
 from hits.projects.pages import forms
 from hits.projects.pages.members import page
-from hits.projects.rules import memberships
 from hits.projects.verbs import invitations as flow
+from hits.refusals import Refused
 from hits.views.guard import FORM, VERB, LeadRequest, for_project
 
 NAME_TAKEN = "Somebody here has this user name already. Choose another one."
@@ -38,22 +37,21 @@ def invite(request: LeadRequest, project: Project) -> HttpResponse:
         return page(request, project, 400, invitation_form=form)
     try:
         row, token = flow.invite(project, user=request.user, **form.cleaned_data)
-    except flow.TooManyInvitationsError as refusal:
+    except Refused as refusal:
         form.add_error(None, str(refusal))
         return page(request, project, 409, invitation_form=form)
     return _link_shown(request, row, token)
 
 
-@for_project(VERB)
+@for_project(VERB, back="members")
 def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     """Another link; the one before lets nobody in any more."""
     try:
         row, token = flow.renew(project, pk, request.user)
-    except flow.NoInvitationError:
+    except Refused as refusal:
+        if refusal.error_code != "no_invitation":
+            raise
         messages.info(request, "It had ended already. Make another one.")
-        return redirect("members", project.slug)
-    except flow.TooManyInvitationsError as refusal:
-        messages.error(request, str(refusal))
         return redirect("members", project.slug)
     return _link_shown(request, row, token)
 
@@ -94,14 +92,18 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("projects")
         with acting_from(Action.Origin.PAGE):
             return _accepted(request, token) if request.user.is_authenticated else _signed_up(request, row, token)
-    except flow.NoInvitationError as refusal:
+    except Refused as refusal:
+        if refusal.error_code != "no_invitation":
+            raise
         return render(request, "accounts/no_invitation.html", {"refusal": refusal}, status=404)
 
 
 def _accepted(request: HttpRequest, token: str) -> HttpResponse:
     try:
         project = flow.accept(token, request.user)  # type: ignore[arg-type]
-    except (memberships.IsMemberError, memberships.TooManyMembersError, AboveLeadLimitError) as refusal:
+    except Refused as refusal:
+        if refusal.error_code == "no_invitation":
+            raise
         messages.error(request, str(refusal))
         return redirect("projects")
     messages.success(request, f"You are a member of {project.name} now.")
@@ -120,7 +122,9 @@ def _signed_up(request: HttpRequest, row: Invitation, token: str) -> HttpRespons
     except IntegrityError:
         form.add_error("username", NAME_TAKEN)
         return _shown(request, row, 400, form=form)
-    except memberships.TooManyMembersError as refusal:
+    except Refused as refusal:
+        if refusal.error_code == "no_invitation":
+            raise
         form.add_error(None, str(refusal))
         return _shown(request, row, 409, form=form)
     login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])

@@ -8,14 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from common import shown_once
-from hits.accounts.rules.lead_limits import AboveLeadLimitError
 from hits.core.roles import IN_SHORT, Role, gained
 from hits.models import Project
 from hits.projects.pages import forms
-from hits.projects.rules.memberships import IsMemberError, TooManyMembersError
 from hits.projects.verbs import members as flow
 from hits.projects.verbs.invitations import usual_days
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.views.forms import MemberOfForm
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -50,7 +48,7 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
         person, role = form.cleaned_data["username"], form.cleaned_data["role"]
         try:
             flow.add_member(project, person, role, request.user)
-        except (IsMemberError, TooManyMembersError, AboveLeadLimitError) as refusal:
+        except Refused as refusal:
             form.add_error("username", str(refusal))
     if not form.is_valid():
         return page(request, project, 400, form=form)

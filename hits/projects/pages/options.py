@@ -85,13 +85,9 @@ def _split(project: Project, form: ValuesForm) -> dict[str, Any]:
     writers = sorted(found["writers"], key=lambda one: (not one.get("best"), -one["kept"], one["worker"]))
     return {
         "told": True,
-        "writers": [_writer(one) for one in writers[:WRITERS_SHOWN]],
+        "writers": [{**one, "interval": wilson(one["kept"], one["written"])} for one in writers[:WRITERS_SHOWN]],
         "writer_count": len(writers),
         "best_count": sum(bool(one.get("best")) for one in writers),
         "counts": found["counts"].items(),
         "notes": found["notes"],
     }
-
-
-def _writer(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {**one, "interval": wilson(one["kept"], one["written"])}

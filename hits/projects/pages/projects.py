@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
@@ -16,28 +18,31 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
 from hits import tasks
-from hits.accounts.rules.lead_limits import AboveLeadLimitError, Room, narrowest, room_of
+from hits.accounts.rules.lead_limits import Room, narrowest, room_of
 from hits.formats.files.faults import Fault, grouped
 from hits.items.verbs import importing
-from hits.models import BudgetRequest, Item, Project, Stage, Upload
+from hits.models import BudgetExceededError, BudgetRequest, Item, Project, Stage, Upload
+from hits.mturk.fees import unit_cost
 from hits.notifications.jobs import needs
 from hits.payments.rules.budget_requests import AboveLimitError, limit_of
 from hits.payments.verbs import requesting_budget
 from hits.pools.rules import PoolRefusedError
 from hits.projects.jobs import sample_crowd
 from hits.projects.models import ProjectQuerySet
-from hits.projects.pages import forms, recipe_cards
-from hits.projects.rules.archived import UnfinishedError
+from hits.projects.pages import forms
 from hits.projects.rules.plugins import faults_of, offered, usable_protocol, usable_recipe
 from hits.projects.verbs import archiving, members, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
+from hits.recipes import Recipe, StageSpec
+from hits.refusals import Refusal, Refused
 from hits.stages.pages import overview
 from hits.views import action_words, jobs, navigation, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
 FEWEST_SEARCHED = 4
+PRICED_ITEMS = 100
 
 
 @guarded(PAGE)
@@ -53,7 +58,7 @@ def index(request: HttpRequest) -> HttpResponse:
     page = paging.by_id(_with_stages(mine.matching(text, state)), request.GET, newest_first=True)
     context = {
         "page": page,
-        "cards": sorted(_cards(page.rows), key=_rank),
+        "cards": sorted(_cards(page.rows), key=lambda card: 0 if card["needs"] else 1 if card["progress"].items else 2),
         "worker_site": settings.MTURK_SUBMIT_ORIGINS[0],
         "form": form,
         "searched": bool(text or state),
@@ -91,10 +96,6 @@ def _cards(projects: Iterable[Project]) -> list[dict[str, Any]]:
     ]
 
 
-def _rank(card: dict[str, Any]) -> int:
-    return 0 if card["needs"] else 1 if card["progress"].items else 2
-
-
 @guarded(FORM)
 def new(request: LeadRequest) -> HttpResponse:
     there = offered()
@@ -103,18 +104,13 @@ def new(request: LeadRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             return _started(request, _create(form.cleaned_data, request.user))
-        except project_files.ProjectFileError as refusal:
-            for fault in refusal.faults:
-                form.add_error("file", fault)
-        except PoolRefusedError as refusal:
-            form.add_error(None, str(refusal))
-        except AboveLeadLimitError as refusal:
-            form.add_error("budget", str(refusal))
+        except (Refused, PoolRefusedError) as refusal:
+            _add_refusal(form, refusal)
     _say_room(form, room_of(request.user), request.user)
     context = {
         "form": form,
-        "cards": recipe_cards.cards(there.recipes),
-        "priced_items": recipe_cards.PRICED_ITEMS,
+        "cards": [_recipe_card(recipe) for recipe in there.recipes],
+        "priced_items": PRICED_ITEMS,
         "chosen": form["recipe"].value(),
         "faults": there.faults,
     }
@@ -132,7 +128,7 @@ def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
-    """Raises ProjectFileError, PoolRefusedError and AboveLeadLimitError."""
+    """Raises PoolRefusedError and Refused (project_file_refused, above_lead_limit)."""
     name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
         file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
@@ -157,17 +153,21 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
     if form.is_valid():
         try:
             return _started(request, project_files.clone(project, owner=request.user, **form.cleaned_data))
-        except project_files.ProjectFileError as refusal:
-            # The recipe has other stages than when this project began.
-            for fault in refusal.faults:
-                form.add_error(None, fault)
-        except PoolRefusedError as refusal:
-            form.add_error(None, str(refusal))
-        except AboveLeadLimitError as refusal:
-            form.add_error("budget", str(refusal))
+        except (Refused, PoolRefusedError) as refusal:
+            # Of a file: the recipe has other stages than when this project began.
+            _add_refusal(form, refusal)
     _say_room(form, room_of(request.user), request.user)
     status = 400 if form.is_bound else 200
     return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
+
+
+def _add_refusal(form: Form, refusal: Refusal) -> None:
+    """Each of its faults beside the field that it is about, or above the form. A guest's is a page of its own."""
+    if refusal.error_code == "guest":
+        raise refusal
+    field = getattr(refusal, "field", "")
+    for fault in refusal.details().get("faults", [str(refusal)]):
+        form.add_error(field if field in form.fields else None, fault)
 
 
 def _say_room(form: Form, room: Room | None, reader: User) -> None:
@@ -181,8 +181,8 @@ def _say_room(form: Form, room: Room | None, reader: User) -> None:
 def archive(request: LeadRequest, project: Project) -> HttpResponse:
     try:
         archiving.archive(project, request.user)
-    except UnfinishedError as refusal:
-        return _page(request, project, 409, unfinished=refusal.reasons)
+    except Refused as refusal:
+        return _page(request, project, 409, unfinished=refusal.details()["reasons"])
     messages.success(request, f"{project.name} is archived. Nothing in it changes until it is restored.")
     return redirect("project", project.slug)
 
@@ -279,9 +279,6 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
     as_shown = form.cleaned_data["before"] == project.account.budget
     try:
         flow.change_budget(project, budget, request.user, confirmed=budget if as_shown else None)
-    except (flow.BudgetTooLowError, AboveLeadLimitError) as error:
-        form.add_error("budget", str(error))
-        return _page(request, project, 400, budget_form=form)
     except AboveLimitError:
         asked = forms.AskForm(request.POST)
         if not asked.is_valid():
@@ -289,9 +286,12 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
         requesting_budget.ask_for_budget(project, request.user, budget, asked.cleaned_data["why"])
         messages.success(request, f"An owner was asked for a budget of ${budget:,.2f}. You get a notice of the answer.")
         return redirect("budget-requests", project.slug)
-    except flow.BudgetNotConfirmedError as error:
-        context = {"project": project, "before": error.before, "budget": error.budget}
-        return render(request, "projects/budget.html", context)
+    except (Refused, BudgetExceededError) as error:
+        if error.error_code == "budget_not_confirmed":
+            context = {"project": project, "before": Decimal(error.details()["before"]), "budget": budget}
+            return render(request, "projects/budget.html", context)
+        form.add_error("budget", str(error))
+        return _page(request, project, 400, budget_form=form)
     messages.success(request, f"The budget is now ${budget:,.2f}.")
     return redirect("project", project.slug)
 
@@ -362,3 +362,41 @@ def _upload_context(project: Project, pk: int) -> dict[str, object]:
         "first_stage": project.stages.filter(crowd=True).order_by("position").first(),
         "faults": grouped(Fault(**fault) for fault in row.faults),
     }
+
+
+@dataclass(frozen=True)
+class RecipeCard:
+    """`cost` is what PRICED_ITEMS items cost in the first stage with a crowd, fees included; the `later` stages cost by
+    what comes through.
+    """
+
+    recipe: Recipe
+    stages: tuple[StageSpec, ...]
+    first: StageSpec
+    cost: Decimal
+    later: int
+
+
+def _recipe_card(recipe: Recipe) -> RecipeCard:
+    first = next(stage for stage in recipe.stages if stage.crowd)
+    hits = -(-PRICED_ITEMS // first.items_per_hit)
+    cost = hits * first.answers * unit_cost(first.reward, first.answers)
+    return RecipeCard(recipe, recipe.stages, first, cost, sum(stage.crowd for stage in recipe.stages) - 1)
+
+
+@for_project(VERB)
+def let_crowd_answer(request: LeadRequest, project: Project) -> HttpResponse:
+    try:
+        if sample_crowd.ask(project, request.user):
+            jobs.start(request, tasks.let_crowd_answer, project.pk, said="A simulated crowd is on its way.")
+    except Refused as refusal:
+        if refusal.error_code == "no_sample":
+            raise
+        messages.warning(request, str(refusal))
+    return redirect("project", project.slug)
+
+
+@for_project(PAGE)
+def crowd_progress(request: HttpRequest, project: Project) -> HttpResponse:
+    """What moves on the project's page while the crowd works."""
+    return render(request, "projects/_moving.html", {**moving(project), "polled": True})

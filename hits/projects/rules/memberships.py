@@ -8,28 +8,9 @@ from hits.accounts.rules.lead_limits import refuse_new_owner
 from hits.core.action_log import record
 from hits.core.roles import OWNER, RoleRefusedError, named
 from hits.projects.models import Membership, Project
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 MOST_MEMBERS = 200
-
-
-class NoMemberError(Refusal):
-    """The person is not, or no longer, in the project."""
-
-    error_code = "no_member"
-    http_status = 404
-
-
-class IsMemberError(Refusal):
-    """The person is in the project already, with another role."""
-
-    error_code = "is_member"
-
-
-class TooManyMembersError(Refusal):
-    """The project has as many members as it may have."""
-
-    error_code = "too_many_members"
 
 
 def hold(project: Project, user: User | None) -> None:
@@ -41,7 +22,7 @@ def hold(project: Project, user: User | None) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     role = project.memberships.filter(user=user).values_list("role", flat=True).first() if user else OWNER
     if role is None:
-        raise NoMemberError(f"{user} is no member of {project.name} any more. Nothing was changed.")
+        raise Refused("no_member", f"{user} is no member of {project.name} any more. Nothing was changed.", status=404)
     if role != OWNER:
         raise RoleRefusedError(project, role, OWNER)
 
@@ -49,14 +30,16 @@ def hold(project: Project, user: User | None) -> None:
 def admit(project: Project, person: User, role: str, user: User | None) -> None:
     """Make a member of `person`, who may be one with this role already; the caller holds the project.
 
-    Raises IsMemberError, TooManyMembersError and AboveLeadLimitError.
+    Raises Refused (is_member, too_many_members, above_lead_limit).
     """
     there = project.memberships.filter(user=person).first()
     if there is not None and there.role != role:
-        raise IsMemberError(f"{person} is {named(there.role)} of {project.name} already. Change that role instead.")
+        raise Refused(
+            "is_member", f"{person} is {named(there.role)} of {project.name} already. Change that role instead."
+        )
     if there is None:
         if project.memberships.count() >= MOST_MEMBERS:
-            raise TooManyMembersError(f"A project has at most {MOST_MEMBERS} members. Remove one first.")
+            raise Refused("too_many_members", f"A project has at most {MOST_MEMBERS} members. Remove one first.")
         if role == OWNER:
             refuse_new_owner(project, person, user)
         Membership.objects.create(project=project, user=person, role=role)

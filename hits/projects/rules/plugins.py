@@ -16,7 +16,7 @@ from hits import protocols, recipes
 from hits.models import Project, Stage
 from hits.protocols.base import CrowdlessProtocol, Json, SettingsRefusedError, TaskProtocol
 from hits.protocols.pages import Page
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 log = logging.getLogger(__name__)
 Say = Callable[[Exception], str]
@@ -81,22 +81,14 @@ def pages_of(stage: Stage) -> tuple[Page, ...]:
         return protocols.pages(stage.protocol, settings.PLUGIN_ROOTS)
 
 
-class NoCrowdError(Refusal):
-    """Nobody is asked in this stage, so it has no price, HITs, answers, rule or workers. Nothing was changed."""
-
-    error_code = "no_crowd"
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(
-            f"Nobody is asked in “{stage.title}”: a program makes what is there. So it has no price, HITs, answers, "
-            "rule or workers."
-        )
-
-
 def refuse_without_crowd(stage: Stage) -> None:
-    """Raises NoCrowdError."""
+    """Raises Refused (no_crowd)."""
     if not stage.crowd:
-        raise NoCrowdError(stage)
+        raise Refused(
+            "no_crowd",
+            f"Nobody is asked in “{stage.title}”: a program makes what is there. So it has no price, HITs, answers, "
+            "rule or workers.",
+        )
 
 
 def making_protocol_of(stage: Stage) -> CrowdlessProtocol:

@@ -15,8 +15,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from common.names import hidden_sign
-from hits.accounts.rules.guests import refuse_guest
-from hits.accounts.rules.lead_limits import refuse_above
+from hits.accounts.rules.lead_limits import refuse_above, refuse_guest
 from hits.items.models import Document, Item
 from hits.items.rules import media
 from hits.judging.rules.summaries import refresh_summary
@@ -55,7 +54,7 @@ def create(
     `card` is what `hits.releases.rules.release_cards.checked` gives, and `terms` what `hits.people.rules.terms.checked`
     does. Not `limited` is what a command of the server makes, whatever its owner may budget in all.
 
-    Raises hits.protocols errors for settings that do not fit, GuestRefusedError, AboveLeadLimitError, and
+    Raises hits.protocols errors for settings that do not fit, Refused (guest, above_lead_limit), and
     PoolRefusedError where stages ask for pools that the owner may not use.
     """
     check_crowds(recipe)

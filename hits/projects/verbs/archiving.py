@@ -11,26 +11,20 @@ from django.utils import timezone
 from hits.core.action_log import record
 from hits.models import Project, Stage
 from hits.projects.models import LONGEST_TAG, MOST_TAGS
-from hits.projects.rules.archived import UnfinishedError, refuse_archived, unfinished
-from hits.refusals import Refusal
-
-
-class TagsError(Refusal):
-    """The tags are not as they may be. Nothing was changed."""
-
-    error_code = "tags"
-    http_status = 400
+from hits.projects.rules.archived import refuse_archived, unfinished
+from hits.refusals import Refused
 
 
 def archive(project: Project, user: User | None) -> None:
     """Have nothing in the project change any more; archiving it again changes nothing.
 
-    Raises UnfinishedError with everything that still goes on.
+    Raises Refused (unfinished) with everything that still goes on.
     """
     with transaction.atomic():
         locked = _locked(project)
         if reasons := unfinished(locked):
-            raise UnfinishedError(locked, reasons)
+            said = f"{locked.name} is not finished, so it cannot be archived. {' '.join(reasons)}"
+            raise Refused("unfinished", said, reasons=reasons)
         if not locked.is_archived:
             locked.archived_at = timezone.now()
             locked.save(update_fields=["archived_at"])
@@ -58,7 +52,7 @@ def _locked(project: Project) -> Project:
 
 
 def change_tags(project: Project, given: str, user: User | None) -> None:
-    """Replace the tags: words, told apart by spaces or commas. Raises TagsError and ArchivedError."""
+    """Replace the tags: words, told apart by spaces or commas. Raises Refused (tags) and ArchivedError."""
     wanted = tags_of(given)
     with transaction.atomic():
         locked = Project.objects.select_for_update().get(pk=project.pk)
@@ -71,7 +65,7 @@ def change_tags(project: Project, given: str, user: User | None) -> None:
 
 
 def tags_of(given: str) -> str:
-    """Each word once, in small letters and in the alphabet's order, with spaces between. Raises TagsError."""
+    """Each word once, in small letters and in the alphabet's order, with spaces between. Raises Refused (tags)."""
     words = sorted({word.lower() for word in re.split(r"[\s,]+", given) if word})
     faults = [
         f"“{word[:LONGEST_TAG]}…” is longer than {LONGEST_TAG} letters." for word in words if len(word) > LONGEST_TAG
@@ -81,5 +75,5 @@ def tags_of(given: str) -> str:
     if any("\x00" in word for word in words):
         faults.append("A tag has a character that cannot be stored.")
     if faults:
-        raise TagsError(" ".join(faults[:MOST_TAGS]))
+        raise Refused("tags", " ".join(faults[:MOST_TAGS]), status=400)
     return " ".join(words)

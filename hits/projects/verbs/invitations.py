@@ -23,7 +23,7 @@ from hits.core.action_log import record
 from hits.core.roles import named
 from hits.models import Guest, Invitation, Project
 from hits.projects.rules.memberships import admit, hold
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 log = logging.getLogger(__name__)
 
@@ -34,24 +34,13 @@ MOST_OPEN, MOST_LETTERS_A_DAY = 50, 50
 KEPT = timedelta(days=30)
 
 
-class TooManyInvitationsError(Refusal):
-    """As many invitations wait, or as many letters were sent today, as there may be."""
-
-    error_code = "too_many_invitations"
-    http_status = 429
-
-
-class NoInvitationError(Refusal):
-    """The link is wrong, was used, has expired or was revoked."""
-
-    error_code = "no_invitation"
-    http_status = 404
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This invitation cannot be used: it was used, has expired or was revoked, or its project is archived. Ask "
-            "whoever sent it for another."
-        )
+def _no_invitation() -> Refused:
+    return Refused(
+        "no_invitation",
+        "This invitation cannot be used: it was used, has expired or was revoked, or its project is archived. Ask "
+        "whoever sent it for another.",
+        status=404,
+    )
 
 
 def usual_days() -> int:
@@ -64,14 +53,16 @@ def invite(
 ) -> tuple[Invitation, str]:
     """A new invitation's row, and its token, which is nowhere kept. `days` is at most MOST_DAYS; None: the usual ones.
 
-    Raises RoleRefusedError unless `user` is an owner, and TooManyInvitationsError.
+    Raises RoleRefusedError unless `user` is an owner, and Refused (too_many_invitations).
     """
     now = timezone.now()
     with transaction.atomic():
         hold(project, user)
         project.invitations.ended().filter(created_at__lt=now - KEPT).delete()
         if project.invitations.living().count() >= MOST_OPEN:
-            raise TooManyInvitationsError(f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.")
+            raise Refused(
+                "too_many_invitations", f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.", status=429
+            )
         if email:
             _refuse_many_letters(project, now)
         token = secrets.token_urlsafe(32)
@@ -86,14 +77,14 @@ def invite(
 def renew(project: Project, pk: int, user: User | None) -> tuple[Invitation, str]:
     """Another invitation in the place of one that waits: the same person and role, for as many days from now on.
 
-    Raises RoleRefusedError, NoInvitationError and TooManyInvitationsError.
+    Raises RoleRefusedError, Refused (no_invitation, too_many_invitations).
     """
     now = timezone.now()
     with transaction.atomic():
         hold(project, user)
         row = project.invitations.living().filter(pk=pk).first()
         if row is None:
-            raise NoInvitationError
+            raise _no_invitation()
         if row.email:
             _refuse_many_letters(project, now)
         days = row.expires_at - row.created_at
@@ -110,12 +101,14 @@ def renew(project: Project, pk: int, user: User | None) -> tuple[Invitation, str
 
 
 def _refuse_many_letters(project: Project, now: datetime) -> None:
-    """Raises TooManyInvitationsError."""
+    """Raises Refused (too_many_invitations)."""
     letters = project.invitations.exclude(email="").filter(created_at__gt=now - timedelta(days=1))
     if letters.count() >= MOST_LETTERS_A_DAY:
-        raise TooManyInvitationsError(
+        raise Refused(
+            "too_many_invitations",
             f"{MOST_LETTERS_A_DAY} invitations were sent by e-mail in the last 24 hours. Leave the address out and "
-            "hand the link over yourself, or try again tomorrow."
+            "hand the link over yourself, or try again tomorrow.",
+            status=429,
         )
 
 
@@ -150,18 +143,18 @@ def revoke(project: Project, pk: int, user: User | None) -> bool:
 
 
 def find(token: str) -> Invitation:
-    """Raises NoInvitationError."""
+    """Raises Refused (no_invitation)."""
     living = Invitation.objects.living().filter(project__archived_at=None).select_related("project")
     found = living.filter(digest=token_digest(token)).first()
     if found is None:
-        raise NoInvitationError
+        raise _no_invitation()
     return found
 
 
 def accept(token: str, person: User) -> Project:
     """Let `person` into the project of the link, which is used up.
 
-    Raises NoInvitationError and what `admit` raises.
+    Raises Refused (no_invitation) and what `admit` raises.
     """
     with transaction.atomic():
         project = find(token).project
@@ -177,7 +170,7 @@ def accept(token: str, person: User) -> Project:
 def sign_up(token: str, username: str, password: str) -> User:
     """An account for whoever has the link, and a member of its project. The caller has checked name and password.
 
-    Raises NoInvitationError, and IntegrityError where the name was taken at the same moment.
+    Raises Refused (no_invitation), and IntegrityError where the name was taken at the same moment.
     """
     person = new_account(username, password)
     with transaction.atomic():

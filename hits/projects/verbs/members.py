@@ -11,7 +11,7 @@ from hits.accounts.rules.lead_limits import refuse_former_owner, refuse_new_owne
 from hits.core.action_log import record
 from hits.core.roles import OWNER
 from hits.models import Membership, Project
-from hits.projects.rules.memberships import NoMemberError, admit, hold
+from hits.projects.rules.memberships import admit, hold
 from hits.refusals import Refused
 
 
@@ -23,7 +23,7 @@ def members(project: Project) -> QuerySet[Membership]:
 def add_member(project: Project, person: User, role: str, user: User | None) -> None:
     """Let `person` into the project; with the role that they have already, nothing changes. `user` is who says so.
 
-    Raises IsMemberError for somebody who has another role, TooManyMembersError and AboveLeadLimitError.
+    Raises Refused (is_member) for somebody who has another role, Refused (too_many_members, above_lead_limit).
     """
     with transaction.atomic():
         hold(project, user)
@@ -33,7 +33,7 @@ def add_member(project: Project, person: User, role: str, user: User | None) -> 
 def change_role(project: Project, person: User, role: str, user: User | None) -> None:
     """Give a member another role. `user` is who says so.
 
-    Raises NoMemberError, Refused (last_owner), AboveLeadLimitError and LimitedOwnerError.
+    Raises Refused (no_member, last_owner), Refused (above_lead_limit, limited_owner).
     """
     with transaction.atomic():
         hold(project, user)
@@ -56,7 +56,7 @@ def change_role(project: Project, person: User, role: str, user: User | None) ->
 def remove_member(project: Project, person: User, user: User | None) -> None:
     """Take a member out of the project. `user` is who says so.
 
-    Raises NoMemberError, Refused (last_owner) and LimitedOwnerError.
+    Raises Refused (no_member, last_owner, limited_owner).
     """
     with transaction.atomic():
         hold(project, user)
@@ -72,7 +72,7 @@ def remove_member(project: Project, person: User, user: User | None) -> None:
 def _membership(project: Project, person: User) -> Membership:
     found = project.memberships.filter(user=person).first()
     if found is None:
-        raise NoMemberError(f"{person} is no member of {project.name}. Nothing was changed.")
+        raise Refused("no_member", f"{person} is no member of {project.name}. Nothing was changed.", status=404)
     return found
 
 

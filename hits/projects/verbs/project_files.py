@@ -26,7 +26,7 @@ from hits.projects.rules.plugins import load_recipe, options_of
 from hits.projects.rules.project_rows import copy_items, create
 from hits.recipes import OptionError, Recipe, RecipeError, StageSpec, TestSpec
 from hits.recipes.spec import check_order, stage_spec
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.releases.rules import release_cards, released_splits
 from hits.stages.rules.stage_tables import table_of
 
@@ -37,21 +37,6 @@ MOST_FAULTS = 50
 CLONED = "cloned the project"
 _KEYS = frozenset({"annotate", "recipe", "version", "options", "card", "terms", "stages", "tests"})
 _HEAD = "# A project of Annotate, to start others from: its recipe with all settings, and no items.\n"
-
-
-class ProjectFileError(Refusal):
-    """The file describes no project; `faults` are sentences, each of which names its place. Nothing was made."""
-
-    error_code = "project_file_refused"
-    http_status = 400
-
-    def __init__(self, faults: list[str]) -> None:
-        self.faults = tuple(faults[:MOST_FAULTS])
-        more = len(faults) - MOST_FAULTS
-        super().__init__("\n".join([*self.faults, *([f"and {more:,} more"] if more > 0 else [])]))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
 
 
 @dataclass(frozen=True)
@@ -103,7 +88,7 @@ def _test_table(test: QualificationTest) -> dict[str, Any]:
 
 
 def read(content: bytes) -> ProjectFile:
-    """Raises ProjectFileError with every fault of the file."""
+    """Raises Refused (project_file_refused) with every fault of the file."""
     given = _parsed(content)
     faults = [f"{name} is unknown: remove it." for name in sorted(given.keys() - _KEYS)]
     if given.get("annotate") != FORMAT:
@@ -117,17 +102,23 @@ def read(content: bytes) -> ProjectFile:
     card = _card(given.get("card", {}), faults)
     terms = _terms(given, faults)
     if recipe is None or faults:
-        raise ProjectFileError(faults)
+        raise _refused(faults)
     return ProjectFile(recipe, options, stages, tests, card, terms)
+
+
+def _refused(faults: list[str]) -> Refused:
+    shown, more = faults[:MOST_FAULTS], len(faults) - MOST_FAULTS
+    sentences = "\n".join([*shown, *([f"and {more:,} more"] if more > 0 else [])])
+    return Refused("project_file_refused", sentences, field="file", status=400, faults=shown)
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
-        raise ProjectFileError([f"The file has {len(content):,} bytes; at most {MOST_BYTES:,} are taken."])
+        raise _refused([f"The file has {len(content):,} bytes; at most {MOST_BYTES:,} are taken."])
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ProjectFileError([f"The file is not TOML: {error}"]) from error
+        raise _refused([f"The file is not TOML: {error}"]) from error
 
 
 def _recipe(given: Mapping[str, Any], faults: list[str]) -> Recipe | None:

@@ -20,7 +20,7 @@ from hits.payments.rules.budget_requests import BUDGET_CHANGED, refuse_above_lim
 from hits.payments.rules.large_changes import RULE, is_large
 from hits.projects.rules.plugins import load_recipe, options_of, usable_recipe
 from hits.projects.rules.project_rows import create, create_stage
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.vote_rules.votes import Rule
 
 CHANGES_SHOWN = 20
@@ -33,27 +33,6 @@ class BudgetChange:
     action: Action
     before: Decimal
     after: Decimal
-
-
-class BudgetTooLowError(BudgetExceededError):
-    """More than the new budget is reserved or paid already."""
-
-    def __init__(self, bound: Decimal, budget: Decimal) -> None:
-        self.needed, self.left = bound, budget
-        Exception.__init__(self, f"${bound:,.2f} is reserved or paid already: the budget cannot be lower.")
-
-
-class BudgetNotConfirmedError(Refusal):
-    """A large change of the budget needs its amount a second time. Nothing was changed."""
-
-    error_code = "budget_not_confirmed"
-
-    def __init__(self, before: Decimal, budget: Decimal) -> None:
-        self.before, self.budget = before, budget
-        super().__init__(f"This changes the budget from ${before:,.2f} to ${budget:,.2f}. {RULE} Nothing was changed.")
-
-    def details(self) -> dict[str, Any]:
-        return {"before": f"{self.before:.2f}", "budget": f"{self.budget:.2f}", "confirm": f"{self.budget:.2f}"}
 
 
 def create_project(
@@ -71,7 +50,7 @@ def create_project(
 
     `options` may override the recipe's options; not `limited` as in `hits.projects.rules.project_rows.create`. Raises
     recipes.RecipeError, hits.protocols errors for settings that do not fit, recipes.OptionError for an option that the
-    recipe does not know or a value of the wrong kind, and AboveLeadLimitError.
+    recipe does not know or a value of the wrong kind, and Refused (above_lead_limit).
     """
     found = load_recipe(recipe)
     wanted = found.options_with(options or {})
@@ -187,20 +166,27 @@ def split_preview(project: Project, options: Mapping[str, Any]) -> dict[str, Any
 def change_budget(project: Project, budget: Decimal, user: User | None, confirmed: Decimal | None = None) -> Decimal:
     """Set the budget; returns what it was before.
 
-    Raises BudgetTooLowError when more than that is reserved or paid already, AboveLimitError for somebody who is no
-    owner and may not set it so high, AboveLeadLimitError where an owner may not budget so much in all, and
-    BudgetNotConfirmedError for a large change unless `confirmed` is the same.
+    Raises BudgetExceededError when more than that is reserved or paid already, AboveLimitError for somebody who is no
+    owner and may not set it so high, Refused (above_lead_limit) where an owner may not budget so much in all, and
+    Refused (budget_not_confirmed) for a large change unless `confirmed` is the same.
     """
     with transaction.atomic():
         # Entries that are posted meanwhile wait, so that the database's own constraint can refuse nothing here.
         account = Account.objects.select_for_update().get(project=project)
         before, bound = account.budget, account.reserved + account.paid
         if bound > budget:
-            raise BudgetTooLowError(bound, budget)
+            said = f"${bound:,.2f} is reserved or paid already: the budget cannot be lower."
+            raise BudgetExceededError(bound, budget, said)
         refuse_above_limit(project, user, budget)
         refuse_above(project.owners, budget - before, user)
         if is_large(before, budget) and confirmed != budget:
-            raise BudgetNotConfirmedError(before, budget)
+            raise Refused(
+                "budget_not_confirmed",
+                f"This changes the budget from ${before:,.2f} to ${budget:,.2f}. {RULE} Nothing was changed.",
+                before=f"{before:.2f}",
+                budget=f"{budget:.2f}",
+                confirm=f"{budget:.2f}",
+            )
         if budget != before:
             Account.objects.filter(pk=account.pk).update(budget=budget)
             record(project, user, BUDGET_CHANGED, detail={"from": f"{before:.2f}", "to": f"{budget:.2f}"})

@@ -59,9 +59,7 @@ class Publish(StageView):
         quote=QuotedBy("quote", gives=("items", "total", "confirmation")),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.Confirmation(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.Confirmation)
         # The caller chooses the key, so it counts within the stage: nobody meets another project's batch.
         confirmation = f"api:{self.stage.pk}:{wanted['confirmation']}"
         items, total = wanted["items"], wanted["total"]
@@ -156,9 +154,7 @@ class Extend(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.Extend(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = self.body(shapes.Extend)
         if "until" in wanted:
             return _send(publishing.extend_until(self.stage, wanted["until"], self.user))
         return _send(publishing.extend(self.stage, wanted["seconds"], self.user))

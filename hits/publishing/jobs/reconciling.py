@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import transaction
 
@@ -109,10 +108,7 @@ def _catch_up(stage: Stage, report: Report) -> None:
 
 
 def _tell_messages(report: Report) -> None:
-    unknown = WorkerMessage.objects.filter(state=WorkerMessage.State.UNKNOWN, attempted_at__in=_open_moments())
+    moments = list(Restoration.objects.filter(reconciled_at=None).values_list("backup_at", flat=True))
+    unknown = WorkerMessage.objects.filter(state=WorkerMessage.State.UNKNOWN, attempted_at__in=moments)
     for row in unknown.select_related("project", "worker"):
         report.not_known("message", row.project.slug, f"worker {row.worker.worker_id}", row.subject)
-
-
-def _open_moments() -> list[datetime]:
-    return list(Restoration.objects.filter(reconciled_at=None).values_list("backup_at", flat=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, cast
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -15,8 +16,6 @@ from hits.judging.rules import required_answers
 from hits.models import BudgetExceededError, Stage
 from hits.payments.rules.commitments import BalanceTooLowError
 from hits.payments.verbs import requesting_budget
-from hits.publishing.pages import forms
-from hits.publishing.rules.restorations import NotReconciledError
 from hits.publishing.verbs import publishing
 from hits.refusals import Refused
 from hits.stages.pages import overview
@@ -26,13 +25,27 @@ from hits.views import jobs, navigation, words
 from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.workers.rules.required_tests import NotOfferedError, unoffered
 
+MOST_ITEMS = 10_000_000
+
+
+class PublishForm(forms.Form):
+    """What the quote page showed: the verb refuses when it is no longer so."""
+
+    items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS)
+    total = forms.DecimalField(max_digits=12, decimal_places=2)
+    confirmation = forms.UUIDField()
+
+
+class HowManyForm(forms.Form):
+    items = forms.IntegerField(min_value=1, max_value=MOST_ITEMS, required=False)
+
 
 @for_stage(FORM)
 def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET quotes and changes nothing; POST publishes exactly what the page said or says what is different now."""
     if request.method != "POST":
         return _quote(request, stage)
-    form = forms.PublishForm(request.POST)
+    form = PublishForm(request.POST)
     if not form.is_valid():
         messages.error(request, "This confirmation is incomplete. Here is the quote as it stands.")
         return _quote(request, stage, 400)
@@ -50,17 +63,9 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
             return redirect("budget-requests", stage.project.slug)
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except publishing.QuoteChangedError as error:
-        messages.warning(request, f"{error} Nothing was published.")
-        return _quote(request, stage, 409)
-    except (
-        publishing.NothingToPublishError,
-        Refused,
-        NotOfferedError,
-        BalanceTooLowError,
-        NotReconciledError,
-    ) as error:
-        messages.error(request, f"{error} Nothing was published.")
+    except (Refused, NotOfferedError, BalanceTooLowError) as error:
+        level = messages.WARNING if error.error_code == "quote_changed" else messages.ERROR
+        messages.add_message(request, level, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
     said = f"Publishing {batch.total:,} HIT{'' if batch.total == 1 else 's'}. You may close this page: it goes on."
     jobs.start(request, tasks.publish_batch, batch.pk, said=said)
@@ -68,7 +73,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
 
 
 def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpResponse:
-    form = forms.HowManyForm(request.GET if request.method == "GET" and "items" in request.GET else None)
+    form = HowManyForm(request.GET if request.method == "GET" and "items" in request.GET else None)
     limit = form.cleaned_data["items"] if form.is_valid() else None
     stage.refresh_from_db(fields=["reward", "state"])
     stage.project.account.refresh_from_db()

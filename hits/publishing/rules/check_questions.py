@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -26,25 +25,12 @@ from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.base import Json
 from hits.protocols.optional import GoldProtocol, KnownAnswersProtocol
 from hits.publishing.rules.hit_items import never_shown, with_hit, without_hit
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stages.models import Stage
 
 Kind = Callable[[Json, Json], str]
 MOST_ANSWERS = MANY_ASSIGNMENTS - 1
 SHOWN = 5
-
-
-class CheckQuestionsRefusedError(Refusal):
-    """Check questions whose gold answer nobody can give. Correct the file or the task. Nothing was published."""
-
-    error_code = "check_questions_refused"
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join(faults))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
 
 
 @dataclass(frozen=True)
@@ -181,6 +167,6 @@ def faults(stage: Stage, found: Plan) -> list[str]:
 
 
 def refuse(stage: Stage, found: Plan) -> None:
-    """Raises CheckQuestionsRefusedError."""
+    """Raises Refused (check_questions_refused)."""
     if told := faults(stage, found):
-        raise CheckQuestionsRefusedError(told)
+        raise Refused("check_questions_refused", " ".join(told), faults=told)

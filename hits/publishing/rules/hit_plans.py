@@ -117,14 +117,13 @@ def _next_slots(item_pks: Iterable[int]) -> dict[int, int]:
     pks = list(item_pks)
     used: Counter[int] = Counter()
     for chunk in chunks(pks):
-        for hits, column in ((Hit.objects.filter(item__in=chunk), "item"), (_further(chunk), "further__item")):
+        for hits, column in (
+            (Hit.objects.filter(item__in=chunk), "item"),
+            (Hit.objects.filter(further__item__in=chunk), "further__item"),
+        ):
             for pk, last in hits.values_list(column).annotate(last=Max("slot")).order_by():
                 used[pk] = max(used[pk], last)
     return {pk: used[pk] + 1 for pk in pks}
-
-
-def _further(item_pks: Sequence[int]) -> QuerySet[Hit]:
-    return Hit.objects.filter(further__item__in=item_pks)
 
 
 def reserve(stage: Stage, batch: Batch, amount: Decimal) -> None:

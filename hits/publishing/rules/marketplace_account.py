@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
+from typing import TypeVar
 
 from django.conf import settings
 
-from hits.mturk.errors import MarketplaceError
+from hits.mturk.errors import AlreadyDoneError, GoneError, MarketplaceError
 from hits.mturk.gateway import Gateway, Limits
 from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
+from hits.publishing.models import Hit
 from hits.publishing.rules.restorations import refuse_unreconciled, why_calls_wait
 
 # So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
 READS_LAG = timedelta(minutes=15)
+There = TypeVar("There")
+Otherwise = TypeVar("Otherwise")
 
 
 _reconciles: ContextVar[bool] = ContextVar("reconciles", default=False)
@@ -71,12 +75,27 @@ def balance() -> Decimal | None:
 
 
 def refuse_beyond_balance(needed: Decimal) -> None:
-    """Raises BalanceTooLowError, NotReconciledError. A silent marketplace stops nothing: calls wait for it anyway."""
+    """A silent marketplace stops nothing: calls wait for it. Raises BalanceTooLowError, Refused (not_reconciled)."""
     refuse_unreconciled()
     available = balance() if needed else None
     planned = planned_cost()
     if available is not None and needed > available - planned:
         raise BalanceTooLowError(needed, available, planned)
+
+
+def if_there(call: Callable[[], There], otherwise: Otherwise) -> There | Otherwise:
+    """What the call of the marketplace returns, or `otherwise` where it is about something that is gone."""
+    try:
+        return call()
+    except GoneError:
+        return otherwise
+
+
+def end_at(market: Gateway, hit: Hit, until: datetime) -> datetime:
+    """Have the marketplace close the HIT then; one that is over or gone stays so."""
+    with suppress(AlreadyDoneError, GoneError):
+        market.set_expiration(hit.hit_id or "", until)
+    return until
 
 
 def sentence(error: MarketplaceError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.apps import apps
@@ -11,14 +11,15 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from hits.core.models.intents import TOKEN_LIFE
+from hits.judging.rules.required_answers import chunks
 from hits.models import ClosedHit, Item, Project, Stage
 from hits.mturk.gateway import RemoteHit
 from hits.payments.models import Bonus, Compensation
 from hits.people.models import WorkerMessage
 from hits.publishing.models import Extension, Hit, Restoration
 from hits.publishing.rules import hit_tokens
-from hits.publishing.rules.asked_items import asked_items
-from hits.refusals import Refusal
+from hits.publishing.rules.hit_tokens import Named
+from hits.refusals import Refused
 from hits.webhooks.models import WebhookDelivery
 
 ONE = "1 item is here again about which a HIT asks that was closed when it was not: its answers are fetched first."
@@ -105,12 +106,6 @@ WAITS = (
 )
 
 
-class NotReconciledError(Refusal):
-    """The database was restored from a backup: what costs money waits until `manage.py reconcile` has run."""
-
-    error_code = "not_reconciled"
-
-
 def open_restoration() -> Restoration | None:
     """The oldest one that is not reconciled; its backup is the earliest moment."""
     return Restoration.objects.filter(reconciled_at=None).order_by("backup_at").first()
@@ -123,9 +118,9 @@ def why_calls_wait() -> str:
 
 
 def refuse_unreconciled() -> None:
-    """Raises NotReconciledError."""
+    """Raises Refused (not_reconciled)."""
     if why := why_calls_wait():
-        raise NotReconciledError(f"{why} Nothing was changed.")
+        raise Refused("not_reconciled", f"{why} Nothing was changed.")
 
 
 def begin(backup_at: datetime) -> Restoration:
@@ -177,3 +172,38 @@ def era() -> str:
     """What tokens that are made from now on carry, so that none equals one that was made after the backup."""
     count = Restoration.objects.count()
     return f"r{count}" if count else ""
+
+
+def asked_items(project: Project, annotations: Sequence[str]) -> list[tuple[Named | None, list[Item] | None]]:
+    """What each annotation says, and its items in their order; None where one of them is not here."""
+    named = [hit_tokens.read(annotation, project.namespace) for annotation in annotations]
+    by_pk: dict[int, Item] = {}
+    for chunk in chunks(sorted({one.item for one in named if one})):
+        rows = Item.objects.filter(pk__in=chunk, stage__project=project).select_related("stage")
+        by_pk |= {item.pk: item for item in rows.defer("data")}
+    marks = _marks(project, [one for one in named if one], by_pk)
+    return [(one, _items(one, by_pk, marks) if one else None) for one in named]
+
+
+def _marks(project: Project, named: Sequence[Named], known: Mapping[int, Item]) -> dict[str, Item]:
+    """Mark to item, of the whole project, where one is looked for by it. A mark of two items is none's."""
+    if all(one.item in known and not one.further for one in named):
+        return {}
+    found: dict[str, Item] = {}
+    twice = set()
+    for item in Item.objects.filter(stage__project=project).select_related("stage").defer("data").iterator(2000):
+        of_item = hit_tokens.mark(item.stage.key, item.key)
+        if of_item in found:
+            twice.add(of_item)
+        found[of_item] = item
+    return {of_item: item for of_item, item in found.items() if of_item not in twice}
+
+
+def _items(named: Named, by_pk: Mapping[int, Item], marks: Mapping[str, Item]) -> list[Item] | None:
+    first = by_pk.get(named.item)
+    if first is not None and named.mark and hit_tokens.mark(first.stage.key, first.key) != named.mark:
+        first = None
+    items = [first or marks.get(named.mark), *(marks.get(one) for one in named.further)]
+    there = [item for item in items if item is not None]
+    same_stage = len({item.stage_id for item in there}) == 1
+    return there if len(there) == len(items) and same_stage else None

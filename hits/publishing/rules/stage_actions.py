@@ -11,15 +11,9 @@ from django.db.models import Q
 
 from hits.models import Batch, Hit, Stage
 from hits.projects.models import UNFINISHED
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 GOING = (Batch.State.PUBLISHING, Batch.State.WAITING)
-
-
-class NoEffectError(Refusal):
-    """The stage is in a state in which this would change nothing. Nothing was changed."""
-
-    error_code = "no_effect"
 
 
 def offered(stage: Stage) -> frozenset[str]:
@@ -29,9 +23,9 @@ def offered(stage: Stage) -> frozenset[str]:
 
 
 def refuse_without_effect(stage: Stage, action: str) -> None:
-    """Raises NoEffectError."""
+    """Raises Refused (no_effect)."""
     if not _EFFECTS[action](stage):
-        raise NoEffectError(f"{_WHY[action].format(stage.title)} Nothing was changed.")
+        raise Refused("no_effect", f"{_WHY[action].format(stage.title)} Nothing was changed.")
 
 
 def _pause(stage: Stage) -> bool:
@@ -47,14 +41,6 @@ def _pause(stage: Stage) -> bool:
     return stage.auto_publish and earlier.exists()
 
 
-def _resume(stage: Stage) -> bool:
-    return stage.state == Stage.State.PAUSED
-
-
-def _extend(stage: Stage) -> bool:
-    return stage.hits.filter(state=Hit.State.LIVE, unwanted=False).exists()
-
-
 def _expire(stage: Stage) -> bool:
     return stage.hits.filter(
         Q(state=Hit.State.LIVE, closed_early=False) | Q(state__in=[Hit.State.PLANNED, Hit.State.SENT])
@@ -66,17 +52,13 @@ def _delete_hits(stage: Stage) -> bool:
     return stage.hits.filter(state=Hit.State.CLOSED, hit_id__isnull=False, deleted_at=None).exists()
 
 
-def _publish(stage: Stage) -> bool:
-    return bool(stage.summary.waiting)
-
-
 _EFFECTS: dict[str, Callable[[Stage], bool]] = {
     "pause": _pause,
-    "resume": _resume,
-    "extend": _extend,
+    "resume": lambda stage: stage.state == Stage.State.PAUSED,
+    "extend": lambda stage: stage.hits.filter(state=Hit.State.LIVE, unwanted=False).exists(),
     "expire": _expire,
     "delete-hits": _delete_hits,
-    "publish": _publish,
+    "publish": lambda stage: bool(stage.summary.waiting),
 }
 _WHY = {
     "pause": "Nothing of “{}” is under way that could be paused.",

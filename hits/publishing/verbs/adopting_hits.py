@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from defusedxml import ElementTree
 from django.core.signing import BadSignature
 from django.db import transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from hits.answers.rules import task_links
@@ -44,10 +44,10 @@ from hits.mturk.gateway import Gateway, RemoteHit
 from hits.payments.rules import answer_reserves
 from hits.payments.rules.ledger_checks import ZERO, with_places
 from hits.publishing.rules import hit_plans, restorations
-from hits.publishing.rules.asked_items import asked_items
 from hits.publishing.rules.hit_items import all_item_pks
 from hits.publishing.rules.hit_tokens import Named
 from hits.publishing.rules.reconciliation import FOUND, Report
+from hits.publishing.rules.restorations import asked_items
 
 T = TypeVar("T")
 CHUNK = 200
@@ -135,7 +135,8 @@ def adopt_returned(market: Gateway, project: Project, report: Report) -> None:
 def _adopt_listed(
     remotes: Sequence[RemoteHit], projects: Mapping[str, Project], listed: Listed, report: Report
 ) -> None:
-    rows = {row.token: row for row in _rows(Hit.objects.filter(token__in=[one.annotation for one in remotes]))}
+    hits = with_places(Hit.objects.filter(token__in=[one.annotation for one in remotes]))
+    rows = {row.token: row for row in hits.select_related("stage__project__account")}
     changed: dict[int, list[tuple[Hit, RemoteHit]]] = defaultdict(list)
     for remote in remotes:
         project = projects[remote.annotation.partition(".")[0]]
@@ -148,10 +149,6 @@ def _adopt_listed(
             listed.unknown[project.pk].append(remote)
     for pairs in changed.values():
         _adopt_known(pairs, report)
-
-
-def _rows(hits: QuerySet[Hit]) -> Iterable[Hit]:
-    return with_places(hits).select_related("stage__project__account")
 
 
 # HITs that have a row

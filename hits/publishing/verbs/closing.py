@@ -6,18 +6,14 @@ shows that the HIT ended and that nobody works on it.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import datetime
-
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.answers.rules.hits_to_harvest import mark_due
 from hits.core.jobs.leases import lease
 from hits.models import Hit, Stage
-from hits.mturk.errors import AlreadyDoneError, GoneError, UnreachableError
-from hits.mturk.gateway import Gateway
-from hits.publishing.rules.marketplace_account import gateway
+from hits.mturk.errors import UnreachableError
+from hits.publishing.rules.marketplace_account import end_at, gateway
 
 CHUNK = 200
 LEASE_SECONDS = 30
@@ -36,8 +32,8 @@ def close_unwanted(stage: Stage) -> int:
         tried: set[int] = set()
         while hits := [hit for hit in _unwanted().filter(stage=stage).order_by("id")[:CHUNK] if hit.pk not in tried]:
             tried |= {hit.pk for hit in hits}
-            outcomes = market.run(lambda hit: _expire(market, hit, until), hits, beat=held.renew)
-            done = Hit.objects.filter(pk__in=[hit.pk for hit, outcome in outcomes if outcome is True])
+            outcomes = market.run(lambda hit: end_at(market, hit, until), hits, beat=held.renew)
+            done = Hit.objects.filter(pk__in=[hit.pk for hit, outcome in outcomes if outcome == until])
             # What was seen of the HIT's end before says nothing about the new one.
             closed += done.update(expires_at=until, short_since=None)
             mark_due(done)
@@ -45,12 +41,6 @@ def close_unwanted(stage: Stage) -> int:
                 if isinstance(outcome, UnreachableError):
                     raise outcome
     return closed
-
-
-def _expire(market: Gateway, hit: Hit, until: datetime) -> bool:
-    with suppress(AlreadyDoneError, GoneError):
-        market.set_expiration(hit.hit_id or "", until)
-    return True
 
 
 def _unwanted() -> QuerySet[Hit]:

@@ -31,7 +31,7 @@ from hits.publishing.rules.hit_items import without_hit
 from hits.publishing.rules.marketplace_account import balance, refuse_beyond_balance
 from hits.publishing.rules.restorations import why_calls_wait
 from hits.recipes.spec import LONGEST_SECONDS
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.workers.rules import screening
 from hits.workers.rules.required_tests import refuse_unoffered, unoffered
 
@@ -39,36 +39,6 @@ from hits.workers.rules.required_tests import refuse_unoffered, unoffered
 LOOKED_AT = 200
 LONGEST_LIFETIME = timedelta(seconds=LONGEST_SECONDS)
 MOST_HOURS = LONGEST_SECONDS // 3600
-
-
-class NothingToPublishError(Refusal):
-    """No item of this stage waits to be published. Import a file or wait for the stage before."""
-
-    error_code = "nothing_to_publish"
-
-
-class QuoteChangedError(Refusal):
-    """Items, price or budget changed since the page was opened. Look at the new quote and confirm again."""
-
-    error_code = "quote_changed"
-
-
-class ArrivalsWaitError(Refusal):
-    """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
-
-    error_code = "arrivals_wait"
-
-
-class ClosingTimeRefusedError(Refusal):
-    """An end before the present one, or later than the marketplace takes. Nothing was changed."""
-
-    error_code = "closing_time"
-
-
-class NothingToDeleteError(Refusal):
-    """No HIT of this stage is over and decided. Collect answers and review them first."""
-
-    error_code = "nothing_to_delete"
 
 
 @dataclass(frozen=True)
@@ -115,7 +85,7 @@ class Quote:
 
 
 def quote(stage: Stage, limit: int | None = None) -> Quote:
-    """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
+    """The price of the next `limit` waiting items, all of them by default. Raises Refused (no_crowd)."""
     refuse_without_crowd(stage)
     needs = _needed(stage, _waiting(stage, limit))
     checks = check_questions.plan(stage, needs)
@@ -222,7 +192,7 @@ class Approval:
 def publish_requested(row: BudgetRequest, user: User | None, reason: str = "") -> Batch:
     """Approve a request for a batch: raise the budget as far as it needs, and publish it; all or nothing.
 
-    Raises what `publish` raises, RoleRefusedError for somebody who is no owner at this moment, and RequestDecidedError.
+    Raises what `publish` raises, RoleRefusedError for somebody who is no owner now, and Refused (request_decided).
     """
     assert row.stage is not None and row.items is not None
     approval = Approval(row, user, reason)
@@ -235,8 +205,8 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, MisfitError, CheckQuestionsRefusedError, Refused (unknown_unit, suggestions_do_not_fit),
-    NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
+    Raises NotOfferedError, MisfitError, BudgetExceededError, BalanceTooLowError and Refused (check_questions_refused,
+    unknown_unit, suggestions_do_not_fit, nothing_to_publish, quote_changed).
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
@@ -303,7 +273,7 @@ def _publish_items(
     stage: Stage, pks: list[int], items: int, total: Decimal, confirmation: str, user: User | None
 ) -> Batch:
     if not pks:
-        raise NothingToPublishError("Nothing waits to be published.")
+        raise Refused("nothing_to_publish", "Nothing waits to be published.")
     needs = _needed(stage, pks)
     checks = check_questions.plan(stage, needs)
     check_questions.refuse(stage, checks)
@@ -312,7 +282,7 @@ def _publish_items(
     everything = check_questions.mixed(stage, needs, checks)
     price = _price(stage, needs, checks)
     if len(pks) != items or price != total:
-        raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
+        raise Refused("quote_changed", f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
     calls = hit_plans.new_hits(stage, everything).total()
     batch = Batch.objects.create(stage=stage, total=calls, confirmation=confirmation, created_by=user)
     if stage.screening_share:
@@ -333,7 +303,7 @@ def _claim(pks: Sequence[int]) -> None:
         Item.objects.filter(id__in=chunk, state=Item.State.NEW).update(state=Item.State.OPEN) for chunk in chunks(pks)
     )
     if claimed != len(pks):
-        raise QuoteChangedError("Somebody published some of these items at the same moment. Please look again.")
+        raise Refused("quote_changed", "Somebody published some of these items at the same moment. Please look again.")
 
 
 def publish_arrivals(stage: Stage) -> Batch | None:
@@ -356,14 +326,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
         refuse_beyond_balance(price)
         with transaction.atomic():
             return _publish_items(hit_plans.locked(stage), pks, len(pks), price, confirmation, None)
-    except (
-        BudgetExceededError,
-        BalanceTooLowError,
-        QuoteChangedError,
-        NothingToPublishError,
-        check_questions.CheckQuestionsRefusedError,
-        IntegrityError,
-    ):
+    except (BudgetExceededError, BalanceTooLowError, Refused, IntegrityError):
         # An IntegrityError is another process that publishes the same arrivals.
         return None
 
@@ -374,9 +337,11 @@ def _arrived(stage: Stage) -> QuerySet[Item]:
 
 
 def publish_by_itself(stage: Stage, wanted: bool) -> None:
-    """Whether what arrives from now on goes out by itself. Raises ArrivalsWaitError: nobody has seen their price."""
+    """Whether what arrives from now on goes out by itself. Raises Refused (arrivals_wait): unseen prices."""
     if wanted and not stage.auto_publish and _arrived(stage).exists():
-        raise ArrivalsWaitError("Publish the items that wait first: then you see what they cost. Nothing was changed.")
+        raise Refused(
+            "arrivals_wait", "Publish the items that wait first: then you see what they cost. Nothing was changed."
+        )
     Stage.objects.filter(pk=stage.pk).update(auto_publish=wanted)
     stage.auto_publish = wanted
 
@@ -409,7 +374,7 @@ def _condition_faults(stage: Stage) -> list[str]:
 def pause(stage: Stage) -> None:
     """No further call goes out; HITs that are at the marketplace stay there. What is sent already is not paused.
 
-    Raises NoEffectError where all of a live stage is done.
+    Raises Refused (no_effect) where all of a live stage is done.
     """
     if stage.state == Stage.State.LIVE:
         stage_actions.refuse_without_effect(stage, "pause")
@@ -458,7 +423,7 @@ def unpublished() -> list[int]:
 def expire(stage: Stage, user: User | None) -> Batch:
     """Close every HIT of the stage now. Workers who have one open may still submit it.
 
-    What a lead closed is not opened again by itself. Raises NoEffectError where none is open.
+    What a lead closed is not opened again by itself. Raises Refused (no_effect) where none is open.
     """
     stage_actions.refuse_without_effect(stage, "expire")
     _pause(stage)
@@ -482,7 +447,7 @@ def later_by(end: datetime | None, seconds: int) -> datetime:
 def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
     """Keep every HIT of the stage open `seconds` longer than the last of them is now.
 
-    Raises ClosingTimeRefusedError when that is more than a year from now.
+    Raises Refused (closing_time) when that is more than a year from now.
     """
     return extend_until(stage, later_by(latest_end(stage), seconds), user)
 
@@ -490,21 +455,23 @@ def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
 def extend_until(stage: Stage, until: datetime, user: User | None) -> Batch:
     """Keep every HIT of the stage open until then; asking again for the same moment changes nothing.
 
-    Raises ClosingTimeRefusedError for an end before the present one, and for one that the marketplace does not take,
-    and NoEffectError where no HIT is open.
+    Raises Refused (closing_time) for an end before the present one, and for one that the marketplace does not take,
+    and Refused (no_effect) where no HIT is open.
     """
     stage_actions.refuse_without_effect(stage, "extend")
     end = latest_end(stage)
     # The wire carries whole seconds.
     if end and until.replace(microsecond=0) < end.replace(microsecond=0):
-        raise ClosingTimeRefusedError(
+        raise Refused(
+            "closing_time",
             f"The open HITs close at {end:%Y-%m-%d %H:%M} UTC, which is later than {until:%Y-%m-%d %H:%M} UTC, and "
-            "extending only adds time. To end sooner, use Close early. Nothing was changed."
+            "extending only adds time. To end sooner, use Close early. Nothing was changed.",
         )
     if until > timezone.now() + LONGEST_LIFETIME:
-        raise ClosingTimeRefusedError(
+        raise Refused(
+            "closing_time",
             f"{until:%Y-%m-%d %H:%M} UTC is more than a year from now, and no HIT may stay open for longer. "
-            "Extend by less. Nothing was changed."
+            "Extend by less. Nothing was changed.",
         )
     return _change_expiry(stage, Batch.Kind.EXTEND, until, user)
 
@@ -533,11 +500,12 @@ def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User |
 def delete_hits(stage: Stage, user: User | None) -> Batch:
     """Delete the stage's finished HITs at the marketplace, for good. Answers, verdicts and money stay here.
 
-    Raises NothingToDeleteError.
+    Raises Refused (nothing_to_delete).
     """
     total = hit_plans.clearable(stage).count()
     if not total:
-        raise NothingToDeleteError(
-            "No HIT of this stage is over with all its answers decided. Collect and review the answers first."
+        raise Refused(
+            "nothing_to_delete",
+            "No HIT of this stage is over with all its answers decided. Collect and review the answers first.",
         )
     return Batch.objects.create(stage=stage, kind=Batch.Kind.DELETE, total=total, created_by=user)

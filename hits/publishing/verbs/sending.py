@@ -41,7 +41,7 @@ from hits.publishing.rules.hit_items import all_item_pks, further_keys
 from hits.publishing.rules.hit_plans import clearable
 from hits.publishing.rules.hit_questions import asked_by, has_own_page
 from hits.publishing.rules.hit_types import ensure_hit_type
-from hits.publishing.rules.marketplace_account import gateway, sentence
+from hits.publishing.rules.marketplace_account import end_at, gateway, sentence
 
 Outcome = RemoteHit | MarketplaceError
 
@@ -396,16 +396,10 @@ def _send_expirations(batch: Batch, market: Gateway, held: Held, sizes: Iterator
         market,
         held,
         rows=lambda: list(others[: next(sizes)]) if _may_go_on(batch) else [],
-        call=lambda hit: _set_expiration(market, hit, until),
+        call=lambda hit: end_at(market, hit, until),
         record=record,
         stop_at=PASSING,
     )
-
-
-def _set_expiration(market: Gateway, hit: Hit, until: datetime) -> datetime:
-    with suppress(AlreadyDoneError, GoneError):
-        market.set_expiration(hit.hit_id or "", until)
-    return until
 
 
 def _send_deletions(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:

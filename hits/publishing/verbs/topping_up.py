@@ -21,15 +21,12 @@ from hits.payments.rules.commitments import BalanceTooLowError, counted, short_o
 from hits.publishing.rules import hit_plans, restorations
 from hits.publishing.rules.hit_items import by_item, hits_of, item_pks
 from hits.publishing.rules.marketplace_account import refuse_beyond_balance
+from hits.refusals import Refused
 
 # Answers bought for one item beyond those wanted; past that a lead has to look at it.
 SPARE_ANSWERS = 5
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
-
-
-class TakenMeanwhileError(Exception):
-    """Another process plans the same items at the same moment; it goes on with them."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ def top_up(stage: Stage) -> Batch | None:
         refuse_beyond_balance(_held_anew(stage, needs))
         with transaction.atomic():
             return _top_up(hit_plans.locked(stage), needs)
-    except (BudgetExceededError, BalanceTooLowError, TakenMeanwhileError):
+    except (BudgetExceededError, BalanceTooLowError, Refused):
         return None
 
 
@@ -104,7 +101,7 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
         for chunk in chunks(list(needs))
     )
     if claimed != len(needs):
-        raise TakenMeanwhileError("Another process plans the answers of these items.")
+        raise Refused("taken_meanwhile", "Another process plans the answers of these items.")
     calls = len(grown) + hit_plans.new_hits(stage, anew).total()
     batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=calls)
     hit_plans.plan_hits(stage, batch, anew)

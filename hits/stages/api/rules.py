@@ -36,9 +36,7 @@ class StageRule(StageView):
         quote=QuotedBy("rule_show", gives=("seen",), names={"seen": "edition"}),
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = shapes.NewRule(data=request.data)
-        given.is_valid(raise_exception=True)
-        new = given.validated_data
+        new = self.body(shapes.NewRule)
         wanted = aggregation_rule.written(self.stage, new["text"])
         made = aggregation_rule.save(self.stage, wanted, new["seen"], new["note"], self.user)
         queue.start(tasks.conclude_stage, self.stage.pk)
@@ -69,9 +67,8 @@ class RulePreview(StageView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.RuleText(data=request.data)
-        given.is_valid(raise_exception=True)
-        text = given.validated_data["text"]
+        given = self.body(shapes.RuleText)
+        text = given["text"]
         found = aggregation_rule.preview(self.stage, aggregation_rule.written(self.stage, text))
         unheard = aggregation_rule.unheard(text, aggregation_rule.units(self.stage))
         return Response(shapes.RulePreviewShape({**vars(found), "moved": found.moved, "unheard": unheard}).data)

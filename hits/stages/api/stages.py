@@ -14,9 +14,10 @@ from hits.api.paging import PageQuery, page, page_of
 from hits.core.jobs import queue
 from hits.judging.verbs import advancing
 from hits.projects.rules.plugins import refuse_without_crowd
+from hits.publishing.rules.hit_plans import is_published
 from hits.publishing.verbs import publishing
 from hits.stages.api import shapes
-from hits.stages.verbs import custom_stages, stage_settings
+from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from hits.workers.verbs import blocking
 
 TAG = "Stages"
@@ -44,9 +45,7 @@ class Stages(ProjectView):
         refuses=[400, 404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewStage(data=request.data)
-        given.is_valid(raise_exception=True)
-        table = dict(given.validated_data)
+        table = self.body(shapes.NewStage)
         if "reward" in table:
             table["reward"] = f"{table['reward']:.2f}"
         stage = custom_stages.add_stage(self.project, table, self.user)
@@ -72,9 +71,8 @@ class StageDetail(StageView):
     )
     def patch(self, request: Request, **address: str) -> Response:
         refuse_without_crowd(self.stage)
-        given = shapes.StageChange(data=request.data)
-        given.is_valid(raise_exception=True)
-        changes: dict[str, Any] = dict(given.validated_data)
+        given = self.body(shapes.StageChange)
+        changes: dict[str, Any] = dict(given)
         with transaction.atomic():
             self._change_settings(changes)
             if "auto_publish" in changes:
@@ -145,3 +143,40 @@ class Harvest(StageView):
     def post(self, request: Request, **address: str) -> Response:
         queue.start(tasks.harvest_stage, self.stage.pk)
         return started("The answers are being fetched.", self.stage_address("stage"))
+
+
+class Task(StageView):
+    @operation(
+        "task_show",
+        "The task of a stage, and what of it can be written",
+        tag=TAG,
+        answer=shapes.TaskShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return self._shown()
+
+    @operation(
+        "task_change",
+        "Write the task, until workers have seen it; what is not sent, of the settings too, stays as it is",
+        tag=TAG,
+        takes=shapes.TaskChange,
+        answer=shapes.TaskShape,
+        refuses=[404, 409],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = self.body(shapes.TaskChange)
+        task_settings.change_task(self.stage, given, self.user)
+        return self._shown()
+
+    def _shown(self) -> Response:
+        stage = self.stage
+        task = {
+            "protocol": stage.protocol,
+            "hit_title": stage.hit_title,
+            "hit_description": stage.hit_description,
+            "settings": task_settings.shown_settings(stage),
+            "frozen": is_published(stage),
+            "form": task_settings.fields_of(stage),
+        }
+        return Response(shapes.TaskShape(task).data)

@@ -68,12 +68,8 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
     return render(request, "projects/new_stage.html", context, status=400 if form.is_bound else 200)
 
 
-@for_stage(VERB)
+@for_stage(VERB, back="stage-settings")
 def remove(request: LeadRequest, stage: Stage) -> HttpResponse:
-    try:
-        custom_stages.remove_stage(stage, request.user)
-    except custom_stages.StageNotRemovableError as refusal:
-        messages.error(request, str(refusal))
-        return redirect("stage-settings", stage.project.slug, stage.key)
+    custom_stages.remove_stage(stage, request.user)
     messages.success(request, f"“{stage.title}” is removed, and its items with it. What was imported is still there.")
     return redirect("project", stage.project.slug)

@@ -26,7 +26,7 @@ def field_of(stage: Stage) -> str:
 
 
 def of(stage: Stage) -> str:
-    """What workers read where the lead has written no instructions. Raises NoExampleError."""
+    """What workers read where the lead has written no instructions. Raises Refused (no_example)."""
     emptied = copy.copy(stage)
     emptied.settings = {name: value for name, value in stage.settings.items() if not name.startswith(INSTRUCTIONS)}
     with task_words.spoken(stage.page_language or task_words.ENGLISH):

@@ -18,6 +18,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from hits.protocols.base import Json
 from hits.protocols.optional import PartKind, PartList, PartsEditor, Setting
+from hits.refusals import Refused
 
 # Of a list. A page with more would send more fields than are taken.
 MOST_PARTS = 50
@@ -25,10 +26,6 @@ MAX_FILE_BYTES = 1_000_000
 _PLACE = re.compile(r"([a-z_]+)\[([0-9]+)\](?:\.([a-z_]+))?")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 _NUMBER = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,10}")
-
-
-class FileRefusedError(ValueError):
-    """The file holds no such object; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +229,7 @@ def number(text: str) -> int | float | str:
 
 
 def done(setting: Setting, value: Json, data: Mapping[str, str], file: UploadedFile | None) -> Json:
-    """The object after the verb; itself after one that means nothing here. Raises FileRefusedError."""
+    """The object after the verb; itself after one that means nothing here. Raises Refused (file_refused)."""
     editor = setting.editor
     assert editor is not None
     what, _, rest = data["do"].removeprefix(f"{setting.name}:").partition(":")
@@ -271,17 +268,17 @@ def _new_key(one: PartList, parts: Sequence[Json]) -> Json:
 
 
 def of_file(file: UploadedFile | None, editor: PartsEditor) -> Json:
-    """The object that a file holds, alone or under a name as ready-made ones are kept. Raises FileRefusedError."""
+    """The object that a file holds, alone or under a name as ready-made ones are kept. Raises Refused."""
     if file is None:
-        raise FileRefusedError("Choose a file first.")
+        raise Refused("file_refused", "Choose a file first.")
     if (file.size or 0) > MAX_FILE_BYTES:
-        raise FileRefusedError(f"The file has more than {MAX_FILE_BYTES / 1e6:,.0f} MB.")
+        raise Refused("file_refused", f"The file has more than {MAX_FILE_BYTES / 1e6:,.0f} MB.")
     try:
         held = json.loads(file.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise FileRefusedError(f"The file holds no JSON: {str(error)[:200]}") from error
+        raise Refused("file_refused", f"The file holds no JSON: {str(error)[:200]}") from error
     names = {one.name for one in editor.lists}
     for found in (held, *(held.values() if isinstance(held, dict) else ())):
         if isinstance(found, dict) and names & set(found):
             return found
-    raise FileRefusedError(f"The file holds no object with {' and '.join(sorted(names))}.")
+    raise Refused("file_refused", f"The file holds no object with {' and '.join(sorted(names))}.")

@@ -106,7 +106,9 @@ def _shown(
 ) -> HttpResponse:
     own, *fellows = _rows([item, *correcting.fellows(item).select_related("document")[:SHOWN_FELLOWS]])
     changes = list(item.changes.select_related("changed_by", "undone_by")[:SHOWN_CHANGES])
-    rows = ItemRows(own, fellows, [_change_row(change) for change in changes], fields, refusal)
+    rows = ItemRows(
+        own, fellows, [ChangeRow(change.pk, change.before, change.after) for change in changes], fields, refusal
+    )
     context = {
         **shown.context(rows),
         **frame(item.stage),
@@ -140,7 +142,3 @@ def _row(item: Item, **standing: bool) -> ItemRow:
         data=item.data,
         **standing,
     )
-
-
-def _change_row(change: ItemChange) -> ChangeRow:
-    return ChangeRow(change.pk, change.before, change.after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -17,6 +16,7 @@ from hits import tasks
 from hits.answers.rules.answer_words import DIFFER
 from hits.judging.rules.crowd_answers import levels_of
 from hits.models import RuleEdition, Stage
+from hits.refusals import Refused
 from hits.stages.pages import forms
 from hits.stages.pages.stages import frame
 from hits.stages.verbs import aggregation_rule
@@ -40,7 +40,10 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         **frame(stage),
         "text": text,
         "note": "",
-        "units": [(unit, values and _read(values, texts.get(unit, {}))) for unit, values in units.items()],
+        "units": [
+            (unit, values and [(value, texts.get(unit, {}).get(value, "")) for value in values])
+            for unit, values in units.items()
+        ],
         "differ": DIFFER if differ else "",
         "asked": list(levels_of(stage)),
         "templates": aggregation_rule.templates(stage),
@@ -49,11 +52,6 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         **more,
     }
     return render(request, "stages/rules/rule.html", context, status=status)
-
-
-def _read(values: Sequence[str], texts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each value as a rule names it, with its text where it is the key of a choice."""
-    return [(value, texts.get(value, "")) for value in values]
 
 
 def _asked_text(request: HttpRequest, stage: Stage) -> str:
@@ -68,8 +66,8 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     context: dict[str, Any] = {"project": stage.project, "stage": stage}
     try:
         wanted = aggregation_rule.written(stage, text)
-    except aggregation_rule.RuleRefusedError as error:
-        context["faults"] = error.faults
+    except Refused as error:
+        context |= error.details()
     else:
         context["preview"] = aggregation_rule.preview(stage, wanted)
     context["unheard"] = aggregation_rule.unheard(text, aggregation_rule.units(stage))
@@ -82,9 +80,9 @@ def confirm(request: HttpRequest, stage: Stage) -> HttpResponse:
     text, again = request.POST.get("text", ""), request.POST.get("again", "")
     try:
         wanted = _wanted(stage, text, again)
-    except aggregation_rule.RuleRefusedError as error:
+    except Refused as error:
         note = request.POST.get("note", "")
-        return _page(request, stage, text or aggregation_rule.text_of(stage), 400, faults=error.faults, note=note)
+        return _page(request, stage, text or aggregation_rule.text_of(stage), 400, note=note, **error.details())
     if wanted.to_dict() == stage.rule:
         messages.info(request, "The stage goes by this very rule already.")
         return redirect("rule", stage.project.slug, stage.key)
@@ -133,14 +131,15 @@ def save(request: LeadRequest, stage: Stage) -> HttpResponse:
     try:
         wanted = _wanted(stage, given["text"], given["again"])
         made = aggregation_rule.save(stage, wanted, given["seen"], given["note"], request.user)
-    except aggregation_rule.RuleRefusedError as error:
-        return _page(request, stage, given["text"], 400, faults=error.faults, note=given["note"])
-    except aggregation_rule.RuleUnchangedError as error:
-        messages.info(request, str(error))
-        return redirect("rule", stage.project.slug, stage.key)
-    except aggregation_rule.RuleChangedError as error:
-        messages.error(request, str(error))
-        return _page(request, stage, given["text"] or aggregation_rule.text_of(stage), 409, note=given["note"])
+    except Refused as error:
+        if error.error_code == "rule_unchanged":
+            messages.info(request, str(error))
+            return redirect("rule", stage.project.slug, stage.key)
+        text = given["text"]
+        if error.error_code == "rule_changed":
+            messages.error(request, str(error))
+            text = text or aggregation_rule.text_of(stage)
+        return _page(request, stage, text, error.http_status, note=given["note"], **error.details())
     said = f"Rule {made.number} is saved. Every item with answers is judged by it now."
     jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
     return _since(stage, began)

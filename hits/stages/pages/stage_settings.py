@@ -82,7 +82,7 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     except LargeChangeError as error:
         return _page(request, stage, form, large=_asked(error))
-    except (stage_settings.SettingsFixedError, Refused, publishing.ArrivalsWaitError) as refusal:
+    except Refused as refusal:
         form.add_error(None, str(refusal))
         return _page(request, stage, form, 409)
     names = ", ".join(LABELS[name] for name in changed)
@@ -121,7 +121,8 @@ def _page(
     request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 200, large: dict[str, Any] | None = None
 ) -> HttpResponse:
     """`large` is a raise that waits for a second click, which has the same page ask for it."""
-    left_out = [] if _has_earlier(stage) else ["asks_other_workers_than"]
+    has_earlier = stage.project.stages.filter(crowd=True, position__lt=stage.position).exists()
+    left_out = [] if has_earlier else ["asks_other_workers_than"]
     left_out += [] if takes_suggestions(stage) else ["suggestions"]
     columns = [
         [(title, [_row(stage, form, name) for name in names if name not in left_out]) for title, names in groups]
@@ -154,10 +155,6 @@ def _is_used(row: Row, stage: Stage) -> bool:
     if row.setting.name == "suggestions":
         return bool(row.setting.value != Stage.Suggestions.HIDDEN)
     return bool(row.setting.value)
-
-
-def _has_earlier(stage: Stage) -> bool:
-    return stage.project.stages.filter(crowd=True, position__lt=stage.position).exists()
 
 
 def _row(stage: Stage, form: SettingsForm, name: str) -> Row:

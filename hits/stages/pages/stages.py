@@ -17,8 +17,8 @@ from hits.judging.verbs import advancing, computing
 from hits.models import Action, Stage, WorkerStat
 from hits.notifications.jobs import needs
 from hits.publishing.rules import stage_actions
-from hits.publishing.rules.stage_actions import NoEffectError
 from hits.publishing.verbs import publishing
+from hits.refusals import Refused
 from hits.stages.pages import forms, overview
 from hits.templatetags.roles import may
 from hits.views import action_words, jobs, navigation, paging, words
@@ -140,14 +140,10 @@ def progress(request: HttpRequest, stage: Stage) -> HttpResponse:
     return render(request, "stages/_progress.html", {**_moving(request, stage), "polled": True})
 
 
-@for_stage(VERB)
+@for_stage(VERB, back="stage")
 def pause(request: HttpRequest, stage: Stage) -> HttpResponse:
-    try:
-        publishing.pause(stage)
-    except NoEffectError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, "Paused. Nothing more is published; HITs that workers see stay open.")
+    publishing.pause(stage)
+    messages.success(request, "Paused. Nothing more is published; HITs that workers see stay open.")
     return _back(stage)
 
 
@@ -161,27 +157,20 @@ def resume(request: HttpRequest, stage: Stage) -> HttpResponse:
     return _back(stage)
 
 
-@for_stage(VERB)
+@for_stage(VERB, back="stage")
 def arrivals(request: HttpRequest, stage: Stage) -> HttpResponse:
     """Whether items that come from the stage before go out by themselves."""
-    try:
-        publishing.publish_by_itself(stage, request.POST.get("by_itself") == "yes")
-    except publishing.ArrivalsWaitError as error:
-        messages.error(request, str(error))
+    publishing.publish_by_itself(stage, request.POST.get("by_itself") == "yes")
     return _back(stage)
 
 
-@for_stage(FORM)
+@for_stage(FORM, back="stage")
 def expire(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         has_effect = "expire" in stage_actions.offered(stage)
         context = {**frame(stage), "closes_at": overview.closing_time(stage), "has_effect": has_effect}
         return render(request, "stages/expire.html", context)
-    try:
-        batch = publishing.expire(stage, request.user)
-    except NoEffectError as error:
-        messages.error(request, str(error))
-        return _back(stage)
+    batch = publishing.expire(stage, request.user)
     jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} open HITs are being closed.")
     return _back(stage)
 
@@ -195,7 +184,7 @@ def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
         until = publishing.later_by(form.cleaned_data["ends"] or end, form.cleaned_data["hours"] * 3600)
         try:
             batch = publishing.extend_until(stage, until, request.user)
-        except (publishing.ClosingTimeRefusedError, NoEffectError) as error:
+        except Refused as error:
             form.add_error("hours", str(error))
         else:
             said = f"{batch.total:,} open HITs get the new closing time."
@@ -218,7 +207,7 @@ def delete_hits(request: LeadRequest, stage: Stage) -> HttpResponse:
         return render(request, "stages/delete_hits.html", {**frame(stage), **overview.clearable(stage)})
     try:
         batch = publishing.delete_hits(stage, request.user)
-    except publishing.NothingToDeleteError as error:
+    except Refused as error:
         messages.info(request, str(error))
         return _back(stage)
     jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} finished HITs are being deleted.")

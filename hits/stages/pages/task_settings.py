@@ -1,8 +1,8 @@
 """The page "Task": what a stage asks of its workers, written without code and seen as they will see it.
 
 Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame; a
-page that a lead wrote has a policy of its own (`hits.stages.pages.custom_page`). Its address is the only one of the
-dashboard that may be framed, and only by the dashboard itself.
+page that a lead wrote has a policy of its own (`_custom_page`). Its address is the only one of the dashboard that may
+be framed, and only by the dashboard itself.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
@@ -25,10 +26,12 @@ from django.shortcuts import redirect, render
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from common.html_pages import Surroundings, fit_into_frame
 from common.html_templates import NotFilledError
 from hits.answers.pages.task import shown
 from hits.answers.rules import task_words
 from hits.answers.verbs import serving
+from hits.answers.verbs.serving import PREVIEW
 from hits.items.rules import unsuitable_items
 from hits.models import Item, Stage
 from hits.projects.rules.plugins import usable_protocol
@@ -36,8 +39,8 @@ from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.optional import Corrected, CorrectingProtocol, Setting
 from hits.publishing.rules.hit_plans import is_published
 from hits.publishing.rules.hit_questions import has_own_page, own_page
+from hits.refusals import Refused
 from hits.stages.pages import default_instructions, parts_editor
-from hits.stages.pages.custom_page import previewed
 from hits.stages.pages.stages import frame
 from hits.stages.verbs import task_settings
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -118,7 +121,7 @@ class TaskForm(forms.Form):
         return read
 
     def _hint(self, hint: Callable[[Json, Json], str]) -> str:
-        with suppress(task_settings.NoExampleError):
+        with suppress(Refused):
             item = task_settings.example(self.stage).item
             return hint(item.document.data, item.data)
         return ""
@@ -128,7 +131,9 @@ class TaskForm(forms.Form):
         """What `setting_up` takes; what could not be read is left out."""
         read = self.cleaned_data
         settings = {
-            setting.name: _lines(read[setting.name]) if setting.kind == "lines" else read[setting.name]
+            setting.name: [line.strip() for line in read[setting.name].splitlines() if line.strip()]
+            if setting.kind == "lines"
+            else read[setting.name]
             for setting in self.settings
             if setting.name in read
         }
@@ -184,7 +189,7 @@ def _editor(stage: Stage, setting: Setting, value: Any, data: Any) -> parts_edit
     typed = data is not None and parts_editor.is_posted(setting, data)
     found = parts_editor.posted(setting, data) if typed else value if isinstance(value, dict) else {}
     editor = parts_editor.Editor(setting, found)
-    with suppress(task_settings.NoExampleError):
+    with suppress(Refused):
         item = task_settings.example(stage).item
         editor.hint = editor.editor.hint(item.document.data, item.data)
     return editor
@@ -196,10 +201,6 @@ def _shown(setting: Setting, given: Json) -> Any:
         return value
     texts = {choice["id"]: choice["text"] for choice in given.get(setting.names) or []}
     return "\n".join(texts.get(line, line) for line in setting.lines(value or []))
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @for_stage(FORM)
@@ -217,7 +218,7 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     try:
         task_settings.change_task(stage, form.given, request.user)
-    except task_settings.TaskFrozenError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _page(request, stage, TaskForm(stage), 409)
     messages.success(request, "The task is saved. Nothing is published by that.")
@@ -227,7 +228,7 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
 def _with_ours(request: HttpRequest, stage: Stage) -> HttpResponse:
     """What was typed, with our instructions in their box. Saves nothing."""
     typed = request.POST.copy()
-    with suppress(task_settings.NoExampleError):
+    with suppress(Refused):
         typed[default_instructions.field_of(stage)] = default_instructions.of(stage)
     form = TaskForm(stage, typed, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
@@ -257,7 +258,7 @@ def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
     file = request.FILES.get(f"{editor.setting.name}-file")
     try:
         editor.value = parts_editor.done(editor.setting, editor.value, request.POST, file)
-    except parts_editor.FileRefusedError as error:
+    except Refused as error:
         editor.message = str(error)
     draft = _keep(form.tried) if form.is_valid() else ""
     reply = _page(request, stage, form, edited=True, draft=draft)
@@ -345,10 +346,10 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     try:
         hit = task_settings.example(stage, _shown_item(request))
         if has_own_page(stage):
-            return previewed(request, own_page(hit).html)
+            return _custom_page(request, own_page(hit).html)
         with task_words.spoken(stage.page_language or task_words.ENGLISH):
             return shown(serving.open_page(hit, {}), request)
-    except task_settings.NoExampleError as error:
+    except Refused as error:
         return render(request, "stages/task_nothing.html", {"error": error})
     except NotFilledError:
         return render(request, "stages/task_nothing.html", {"error": " ".join(_misfits(stage))})
@@ -361,3 +362,38 @@ def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     if not (draft := cache.get(_cache_key(stage, key[:64]))):
         raise Http404("This preview is too old. Change something on the page around it to see it again.")
     return dict(draft)
+
+
+# Forms of the page lead there; the policy lets none be sent.
+_NOWHERE = "https://preview.invalid/mturk/externalSubmit"
+
+
+def _custom_page(request: HttpRequest, html: str) -> HttpResponse:
+    """A page that a lead wrote, as workers will see it at the marketplace.
+
+    Security behavior: the page runs scripts that somebody wrote for another origin. It gets no origin at all (`sandbox`
+    without `allow-same-origin`, as a header: it holds in a tab of its own too), so it meets no cookie and nothing of
+    the dashboard; it sends no form and calls no address, and only the dashboard may frame it.
+    """
+    here = f"{request.scheme}://{request.get_host()}"
+    # Of ours the two scripts that the marketplace puts in the place of Amazon's; and nothing else.
+    scripts = f"{here}{settings.STATIC_URL}frames/"
+    files = f"https: data: blob: {scripts}"
+    response = HttpResponse(fit_into_frame(html, Surroundings(_NOWHERE, PREVIEW, scripts)))
+    response["Content-Security-Policy"] = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {files} 'unsafe-inline' 'unsafe-eval'",
+            f"style-src {files} 'unsafe-inline'",
+            f"img-src {files}",
+            f"media-src {files}",
+            f"font-src {files}",
+            "frame-src https:",
+            "base-uri https:",
+            "form-action 'none'",
+            f"frame-ancestors {here}",
+            "sandbox allow-scripts",
+        )
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    return response

@@ -22,7 +22,7 @@ from hits.judging.rules import aggregated_values
 from hits.judging.rules.required_answers import chunks
 from hits.models import Item, RuleEdition, Stage, Verdict
 from hits.projects.rules.plugins import recipe_of
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.vote_rules.conditions import Value, Values
 from hits.stats.vote_rules.known_rules import KNOWN, KnownRule
 from hits.stats.vote_rules.rule_reader import read_text
@@ -43,32 +43,6 @@ _ORDER = ("kept", "dropped", "open")
 # What votes say in one spelling, how many answers are wanted where that is not the rule's number, and (unit, value,
 # confidence) as computed; None where nothing computed holds.
 BallotsKey = tuple[str, int | None, tuple[tuple[str, Any, float | None], ...] | None]
-
-
-class RuleRefusedError(Refusal):
-    """The text is no rule for this stage; `faults` has every fault with its line and column."""
-
-    error_code = "rule_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[RuleFault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("; ".join(map(str, self.faults)))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": [vars(fault) for fault in self.faults]}
-
-
-class RuleChangedError(Refusal):
-    """The stage's rule is not the one that the lead saw."""
-
-    error_code = "rule_changed"
-
-
-class RuleUnchangedError(Refusal):
-    """The stage goes by this very rule already."""
-
-    error_code = "rule_unchanged"
 
 
 class Ending(NamedTuple):
@@ -161,15 +135,21 @@ def current(stage: Stage) -> Rule:
     return Rule.from_dict(stage.rule)
 
 
+def _refused(faults: Sequence[RuleFault]) -> Refused:
+    """Of a text that is no rule: every fault with its line and column."""
+    said = "; ".join(map(str, faults))
+    return Refused("rule_refused", said, status=400, faults=[vars(fault) for fault in faults])
+
+
 def written(stage: Stage, text: str) -> Rule:
-    """The rule that the text writes for this stage. Raises RuleRefusedError with every fault."""
+    """The rule that the text writes for this stage. Raises Refused (rule_refused) with every fault."""
     text = text.replace("\r\n", "\n").rstrip()
     try:
         rule = parse(text, stage.answers_at_most)
     except RuleTextError as error:
-        raise RuleRefusedError(error.faults) from error
+        raise _refused(error.faults) from error
     if unknown := aggregated_values.unknown(stage, computed_units(rule)):
-        raise RuleRefusedError([RuleFault(1, 1, f"the rule {fault}") for fault in unknown])
+        raise _refused([RuleFault(1, 1, f"the rule {fault}") for fault in unknown])
     return Rule("conditions", 1, {"answers": stage.answers_at_most, "text": text + "\n"})
 
 
@@ -271,7 +251,7 @@ def preview(stage: Stage, rule: Rule) -> Preview:
         moves=_moves(stage, moving),
         parts=_parts(stage, kinds, judged),
         unread=sum(kind.items for kind in kinds if kind.ballots == "" and kind.now != OPEN),
-        uncomputed=sum(kind.items for kind in kinds if _waits(judged[kind.ballots_key])),
+        uncomputed=sum(kind.items for kind in kinds if (outcome := judged[kind.ballots_key]) and outcome.waits),
     )
 
 
@@ -307,11 +287,11 @@ def _values_key(values: Values) -> tuple[tuple[str, Any, float | None], ...] | N
     if values is None:
         return None
     # Lists, as of stretches of a text, are compared with nothing.
-    return tuple((unit, one.value, one.confidence) for unit, one in sorted(values.items()) if _is_plain(one.value))
-
-
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, list | dict)
+    return tuple(
+        (unit, one.value, one.confidence)
+        for unit, one in sorted(values.items())
+        if not isinstance(one.value, list | dict)
+    )
 
 
 def _judge(
@@ -329,10 +309,6 @@ def _judge(
 def _compared(said: Mapping[str, Any]) -> bool | None:
     """Whether the vote is right, for rules that look at nothing else: its first unit that was compared."""
     return next((bool(said[unit]) for unit in sorted(said) if unit.endswith(CORRECT)), None)
-
-
-def _waits(judged: Outcome | None) -> bool:
-    return judged is not None and judged.waits
 
 
 def _ending(judged: Outcome | None, kind: Kind) -> Ending:
@@ -362,13 +338,9 @@ def _parts(
     then = _words(kinds, judged)
     present = current(stage)
     now: Counter[str] = Counter()
-    if _judges_groups(present):
+    if "text" in present.params and bool(parse(present.params["text"], present.params["answers"]).each):
         now = _words(kinds, {key: _judge(present, *key) for key in judged})
     return tuple((word, now[word], then[word]) for word in sorted({*now, *then}))
-
-
-def _judges_groups(rule: Rule) -> bool:
-    return "text" in rule.params and bool(parse(rule.params["text"], rule.params["answers"]).each)
 
 
 def _words(kinds: Iterable[Kind], judged: Mapping[BallotsKey, Outcome | None]) -> Counter[str]:
@@ -399,25 +371,25 @@ def _first(stage: Stage) -> RuleEdition:
 
 
 def rule_of(stage: Stage, row: RuleEdition) -> Rule:
-    """The edition's rule for as many answers as the stage wants now. Raises RuleRefusedError."""
+    """The edition's rule for as many answers as the stage wants now. Raises Refused (rule_refused)."""
     rule = Rule.from_dict(row.rule)
     try:
         return replace(rule, params={**rule.params, "answers": stage.answers_at_most})
     except RuleError as error:
-        raise RuleRefusedError([RuleFault(1, 1, str(error))]) from error
+        raise _refused([RuleFault(1, 1, str(error))]) from error
 
 
 def save(stage: Stage, rule: Rule, seen: int, note: str, user: User | None) -> RuleEdition:
     """Make the rule the stage's own, and mark what it judges; `seen` is the edition that the lead looked at.
 
-    Raises RuleUnchangedError, and RuleChangedError when another edition was saved in between.
+    Raises Refused (rule_unchanged, rule_changed) when another edition was saved in between.
     """
     if rule.to_dict() == stage.rule:
-        raise RuleUnchangedError("The stage goes by this very rule. Nothing was saved.")
+        raise Refused("rule_unchanged", "The stage goes by this very rule. Nothing was saved.")
     with transaction.atomic():
         standing = Stage.objects.filter(pk=stage.pk, rule_edition=seen)
         if not standing.update(rule=rule.to_dict(), rule_edition=seen + 1):
-            raise RuleChangedError("Somebody saved another rule meanwhile. Look at it first. Nothing was saved.")
+            raise Refused("rule_changed", "Somebody saved another rule meanwhile. Look at it first. Nothing was saved.")
         if not stage.rule_editions.exists():
             _first(stage).save()
         made = RuleEdition.objects.create(

@@ -29,7 +29,7 @@ from hits.publishing.rules import check_questions
 from hits.publishing.rules.hit_plans import is_published, locked
 from hits.recipes.inputs import KNOWN
 from hits.recipes.spec import StageSpec, stage_spec
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stages.rules.stage_tables import MOST_REQUIREMENTS, is_added, order_faults, title_faults
 from hits.text.wording import _, ngettext
 from hits.workers.rules import known_items, screening
@@ -62,12 +62,6 @@ TEST: Mapping[str, Any] = {
 }
 
 
-class StageNotRemovableError(Refusal):
-    """The recipe needs the stage, or it is in use. Nothing was changed."""
-
-    error_code = "stage_not_removable"
-
-
 def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> Stage:
     """Add a stage behind the others; `given` is its table as in `stages.toml`, `DEFAULTS` are what it may leave out.
     `ready` in it names a ready-made task of the protocol, whose settings the stage begins with.
@@ -92,10 +86,11 @@ def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> 
 
 
 def remove_stage(stage: Stage, user: User | None) -> None:
-    """Remove a stage that a lead has added and that has no published items. Raises StageNotRemovableError."""
+    """Remove a stage that a lead has added and that has no published items. Raises Refused (stage_not_removable)."""
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=stage.project_id)
-        _refuse_used(stage, project)
+        if fault := removal_fault(stage):
+            raise Refused("stage_not_removable", f"{fault} Nothing was changed.")
         if stage.input.get("each") == KNOWN:
             known_items.give_back(stage)
         project.stages.filter(position__gt=stage.position).update(position=F("position") - 1)
@@ -282,8 +277,3 @@ def _fill(made: Stage, stages: list[Stage]) -> None:
             if check_questions.is_for_added(row.state, state := kind(row.document.data, row.data))
         ]
         Item.objects.bulk_create(copies)
-
-
-def _refuse_used(stage: Stage, project: Project) -> None:
-    if fault := removal_fault(stage):
-        raise StageNotRemovableError(f"{fault} Nothing was changed.")

@@ -24,7 +24,7 @@ from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules import check_questions, hit_plans
 from hits.recipes import StageSpec
 from hits.recipes.spec import stage_spec
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.stages.rules.stage_tables import columns_of, order_faults, recipe_table, table_of, title_faults
 from hits.workers.rules import screening
 from hits.workers.rules.project_qualifications import own
@@ -98,19 +98,6 @@ WHY_FIXED: Mapping[str, str] = {
 }
 
 
-class SettingsFixedError(Refusal):
-    """Workers have seen these settings, so they stay; `names` has them. Nothing was changed."""
-
-    error_code = "settings_fixed"
-
-    def __init__(self, names: Sequence[str], reasons: Sequence[str]) -> None:
-        self.names, self.reasons = tuple(names), tuple(reasons)
-        super().__init__(" ".join([*reasons, "Nothing was changed."]))
-
-    def details(self) -> dict[str, Any]:
-        return {"settings": list(self.names), "reasons": list(self.reasons)}
-
-
 @dataclass(frozen=True)
 class StageSetting:
     """One setting with its value as `stages.toml` writes it; `recipe` is the recipe's own, None where it has no stage.
@@ -152,8 +139,8 @@ def change(
 
     Where leads approve from now on and the time until then was 0 s and is not named, they get TIME_FOR_LEADS.
 
-    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, Refused (still_sending)
-    while HITs with the present values are on their way, and LargeChangeError for a large raise of reward or answers,
+    Raises SettingsRefusedError with every fault, Refused (settings_fixed) for what is published, (still_sending) while
+    HITs with the present values are on their way, and LargeChangeError for a large raise of reward or answers,
     unless `confirmed` has the same values.
     """
     refuse_without_crowd(stage)
@@ -275,7 +262,9 @@ def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, An
     if own(columns["requirements"]) != own(stage.requirements):
         fixed["requirements"] = "Answers are judged by the project's own qualifications that the stage asks for."
     if fixed:
-        raise SettingsFixedError(list(fixed), [f"{name} is fixed: {why}" for name, why in fixed.items()])
+        reasons = [f"{name} is fixed: {why}" for name, why in fixed.items()]
+        said = " ".join([*reasons, "Nothing was changed."])
+        raise Refused("settings_fixed", said, settings=list(fixed), reasons=reasons)
     on_their_way = stage.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT])
     if set(NEXT_HITS).intersection(changed) and on_their_way.exists():
         raise Refused(

@@ -18,20 +18,10 @@ from hits.protocols.given_settings import printed
 from hits.protocols.optional import Setting, VariedProtocol, WrittenProtocol
 from hits.publishing.rules import check_questions
 from hits.publishing.rules.hit_plans import is_published, locked
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 MOST_EXAMPLES = 20
 LONGEST = {"hit_title": 128, "hit_description": 2000}
-
-
-class TaskFrozenError(Refusal):
-    """Workers have seen the task: answers to two versions of it could not be compared."""
-
-    error_code = "task_frozen"
-
-
-class NoExampleError(Exception):
-    """There is nothing to show the task with."""
 
 
 def fields_of(stage: Stage) -> tuple[Setting, ...]:
@@ -67,18 +57,19 @@ def tried(stage: Stage, given: Mapping[str, Any]) -> Stage:
 
 
 def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> None:
-    """See `tried`. Raises SettingsRefusedError and, once anything of the stage is published, TaskFrozenError."""
+    """See `tried`. Raises SettingsRefusedError and, once anything of the stage is published, Refused (task_frozen)."""
     found = tried(stage, given)
     written = {name: getattr(found, name) for name in (*LONGEST, "settings")}
     with transaction.atomic():
         if is_published(locked(stage)):
-            raise TaskFrozenError(
-                "This task is published as it stands, so it can no longer change. Nothing was changed."
+            raise Refused(
+                "task_frozen", "This task is published as it stands, so it can no longer change. Nothing was changed."
             )
         if "settings" in written and stage.assignments.imported().exists():
-            raise TaskFrozenError(
+            raise Refused(
+                "task_frozen",
                 "Imported answers were checked with this task as it stands, so it can no longer change. Remove them "
-                "on the page “Results” and import them again afterwards. Nothing was changed."
+                "on the page “Results” and import them again afterwards. Nothing was changed.",
             )
         Stage.objects.filter(pk=stage.pk).update(**written)
         changed = [name for name, value in written.items() if value != getattr(stage, name)]
@@ -93,7 +84,7 @@ def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> No
 def example(stage: Stage, key: str = "") -> Hit:
     """A HIT that exists nowhere, about the item of that key, else the stage's first, else the protocol's own example.
 
-    Raises NoExampleError.
+    Raises Refused (no_example).
     """
     items = stage.items.select_related("document").order_by("id")
     item = (items.filter(key=key).first() if key else None) or items.first() or _invented(stage)
@@ -123,7 +114,7 @@ def _write(stage: Stage, name: str, value: str) -> list[str]:
 def _invented(stage: Stage) -> Item:
     protocol = protocol_of(stage)
     if not isinstance(protocol, WrittenProtocol):
-        raise NoExampleError("There is no item to show yet. Import a file: its first item is shown here.")
+        raise Refused("no_example", "There is no item to show yet. Import a file: its first item is shown here.")
     found = protocol.example_for(stage.settings) if isinstance(protocol, VariedProtocol) else protocol.example
     document, item = found
     return Item(stage=stage, document=Document(project=stage.project, data=document), data=item)

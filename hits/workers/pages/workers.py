@@ -16,7 +16,7 @@ from hits.items.pages.items import labels_with_items
 from hits.items.rules.item_texts import ItemTexts
 from hits.judging.rules import stage_statistics
 from hits.models import Action, Assignment, Block, Grant, MessageTemplate, Project, Stage, Worker, WorkerStat
-from hits.payments.rules.payment_totals import payment_totals
+from hits.payments.rules.ledger_lists import payment_totals
 from hits.people.models import LONGEST_WRITTEN
 from hits.people.pages.messages import chosen_template
 from hits.people.rules import message_history

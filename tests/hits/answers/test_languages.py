@@ -31,6 +31,7 @@ from hits.stages.pages.settings_form import value_in_words
 from hits.stages.verbs import stage_settings
 from hits.text import wording
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.task_page import ASSIGNMENT, WORKER, address
 from tests.translations import SPOKEN
 
@@ -398,7 +399,7 @@ def test_the_language_is_a_setting_that_stays_once_workers_saw_it():
     assert value_in_words("page_language", "", stage) == "that of each worker's browser"
     assert value_in_words("page_language", stage.page_language, stage) == "Deutsch"
     make.hit(make.item(stage))
-    with pytest.raises(stage_settings.SettingsFixedError):
+    with refused("settings_fixed"):
         stage_settings.change(stage, {"page_language": "es"}, None)
 
 

@@ -34,6 +34,7 @@ from hits.releases.verbs import changing_card
 from hits.stages.verbs import stage_settings
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.mailbox import mail_server
 from tests.hits.market import Marketplace
 
@@ -267,12 +268,12 @@ def test_the_crowd_knows_the_answers_to_the_items_of_its_project(
 )
 def test_no_crowd_answers_on_a_server(laptop: Any, name: str, value: object) -> None:
     setattr(laptop, name, value)
-    with pytest.raises(sample_crowd.NoSampleError):
+    with refused("no_sample"):
         tasks.let_crowd_answer(make.project(is_sample=True).pk)
 
 
 def test_no_crowd_answers_a_project_that_is_no_sample(laptop: Any, db: None) -> None:
-    with pytest.raises(sample_crowd.NoSampleError):
+    with refused("no_sample"):
         tasks.let_crowd_answer(make.project().pk)
 
 

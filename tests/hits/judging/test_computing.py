@@ -19,6 +19,7 @@ from hits.projects.verbs import projects
 from hits.recipes.source import Computation
 from hits.refusals import Refused
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.small_recipe import small_project, small_recipe
 
 pytestmark = pytest.mark.django_db
@@ -153,17 +154,17 @@ def test_why_a_run_failed_is_never_blank_and_names_no_folder(error: Exception, t
 
 def test_one_run_of_a_computation_at_a_time(project: Project) -> None:
     run = started(project)
-    with pytest.raises(computing.ComputationRefusedError, match="running already"):
+    with refused("computation_refused", match="running already"):
         started(project)
     computing.stop(run, None)
     started(project)
 
 
 def test_every_wrong_parameter_is_named_and_nothing_starts(project: Project) -> None:
-    with pytest.raises(computing.ComputationRefusedError) as refused:
+    with refused("computation_refused") as refusal:
         started(project, times="twice", speed=3)
-    assert "speed" in str(refused.value) and "times must be like 1" in str(refused.value)
-    with pytest.raises(computing.ComputationRefusedError, match="there are: words"):
+    assert "speed" in str(refusal.value) and "times must be like 1" in str(refusal.value)
+    with refused("computation_refused", match="there are: words"):
         computing.start(project, "nothing", {}, None)
     assert not ComputationRun.objects.exists()
 
@@ -222,7 +223,7 @@ def test_only_the_newest_broken_run_goes_on_and_an_older_one_leaves_no_rows(proj
     newer = started(project)
     for run in (older, newer):
         assert not computing.can_resume(run)
-        with pytest.raises(computing.ComputationRefusedError, match="Start anew"):
+        with refused("computation_refused", match="Start anew"):
             computing.resume(run)
     assert older.results.count() == 2
     computing.run(newer.pk)
@@ -254,13 +255,13 @@ def test_dictionaries_of_one_name_are_merged() -> None:
 
 
 def test_a_choice_and_a_least_number_are_checked_at_the_start(project: Project) -> None:
-    with pytest.raises(computing.ComputationRefusedError) as refused:
+    with refused("computation_refused") as refusal:
         started(project, model="other", times=0)
-    assert "model must be one of plain, stems, not 'other'" in str(refused.value)
-    assert "times must be 1 or more, not 0" in str(refused.value)
-    with pytest.raises(computing.ComputationRefusedError, match="times must be 9 or less, not 10"):
+    assert "model must be one of plain, stems, not 'other'" in str(refusal.value)
+    assert "times must be 1 or more, not 0" in str(refusal.value)
+    with refused("computation_refused", match="times must be 9 or less, not 10"):
         started(project, times=10)
-    with pytest.raises(computing.ComputationRefusedError, match="must be one of plain, stems, not 'imported'"):
+    with refused("computation_refused", match="must be one of plain, stems, not 'imported'"):
         started(project, model="imported")
 
 
@@ -270,7 +271,7 @@ def test_files_for_a_model_elsewhere_are_a_zip_with_the_same_bytes_each_time(pro
     archive = zipfile.ZipFile(io.BytesIO(packed))
     assert archive.namelist() == ["0.json", "1.json", "2.json"] and archive.testzip() is None
     assert archive.read("0.json").endswith(b"2")
-    with pytest.raises(computing.ComputationRefusedError, match="must be 1 or more"):
+    with refused("computation_refused", match="must be 1 or more"):
         computing.files(project, "words", {"times": 0})
 
 
@@ -279,7 +280,7 @@ def test_without_enough_data_there_are_no_files_and_the_reason_is_said(recipe: s
     project = projects.create_project("Few", recipe, Decimal(10), "lab@example.org", factories.user())
     keys = [one.key for one in computing.computations(project) if one.outside is not None]
     for key in keys:
-        with pytest.raises(computing.ComputationRefusedError, match="There are no files yet: "):
+        with refused("computation_refused", match="There are no files yet: "):
             computing.files(project, key, {})
 
 
@@ -303,7 +304,7 @@ def test_a_file_with_faults_is_refused_with_all_of_them_and_leaves_nothing(proje
     assert "nothing was imported" in run.error
     assert not computing.can_resume(run)
     for size in (0, 10**12):
-        with pytest.raises(computing.ComputationRefusedError, match="must hold something"):
+        with refused("computation_refused", match="must hold something"):
             computing.bring_in(project, "words", {}, "out.json", io.BytesIO(b""), size, None)
 
 

@@ -6,7 +6,7 @@ A program that waits for a state and then reads a stage's figures must not read 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
@@ -22,11 +22,11 @@ from hits.judging.verbs import advancing, deciding, scoring
 from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat
 from hits.projects.rules.plugins import recipe_of
 from hits.projects.verbs import projects
-from hits.publishing.rules.stage_actions import NoEffectError
 from hits.publishing.verbs import publishing, sending, topping_up
 from hits.recipes import NextItem
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
+from tests.hits.doing import may_refuse
 
 pytestmark = pytest.mark.django_db(transaction=True)
 READS = ("SELECT", "EXPLAIN", "PRAGMA", "SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN")
@@ -175,7 +175,7 @@ def test_figures_are_there_with_the_last_answer_verdict_and_decision(
         blocking.undo(stage.project.blocks.get(), None)
         conclude()
         # Where the last answer has closed the last HIT, there is nothing left to close.
-        with suppress(NoEffectError):
+        with may_refuse("no_effect"):
             sending.send(publishing.expire(stage, None).pk)
         conclude()
     assert watch.looks > 20

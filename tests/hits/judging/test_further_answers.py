@@ -306,7 +306,7 @@ def test_after_publishing_the_numbers_and_the_condition_stay(bring, stage, publi
     bring(1)
     publish(stage)
     for given in ({"most_answers": 6}, {"enough": "at least 3 agree on entity.correct"}):
-        with pytest.raises(stage_settings.SettingsFixedError):
+        with refused("settings_fixed"):
             stage_settings.change(stage, given, None)
 
 

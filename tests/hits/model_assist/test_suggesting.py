@@ -246,7 +246,7 @@ def test_the_setting_is_judged_and_fixed_once_published(choosing: Stage, stand_i
     assert stage_settings.change(choosing, {"suggestions": "half"}, None) == ["suggestions"]
     assert 'suggestions = "half"' in project_files.written(choosing.project)
     published(choosing, 1)
-    with pytest.raises(stage_settings.SettingsFixedError, match="compared by that"):
+    with refused("settings_fixed", match="compared by that"):
         stage_settings.change(choosing, {"suggestions": "shown"}, None)
 
 

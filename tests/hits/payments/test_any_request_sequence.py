@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from decimal import Decimal
 
 import pytest
@@ -17,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hits.models import Account, BudgetExceededError, BudgetRequest, Hit, Item, Project, Stage
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.rules import ledger, ledger_checks
 from hits.payments.rules.budget_requests import AboveLimitError
 from hits.payments.verbs import requesting_budget
@@ -25,7 +24,7 @@ from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
 from hits.refusals import Refusal
 from tests.hits import factories as make
-from tests.hits.doing import refused
+from tests.hits.doing import may_refuse, refused
 from tests.hits.stand_in import StandIn
 
 EXAMPLES = 10 if connection.vendor == "postgresql" else 40
@@ -83,7 +82,7 @@ class Case:
             return
         self.account.refresh_from_db()
         before = self.account
-        with suppress(publishing.QuoteChangedError, publishing.NothingToPublishError):
+        with may_refuse("quote_changed", "nothing_to_publish"):
             approve_request(row, self.owner)
             needed = row.budget if row.stage is None else before.reserved + before.paid + row.total
             assert self.account.budget == max(before.budget, needed)
@@ -150,7 +149,7 @@ def test_a_price_that_is_another_now_leaves_the_request_waiting(stand_in: StandI
     case.publish(12)
     Item.objects.filter(pk__in=list(case.stage.items.values_list("pk", flat=True)[:3])).update(state=Item.State.DROPPED)
     row = BudgetRequest.objects.select_related("stage", "project").get()
-    with pytest.raises(publishing.QuoteChangedError):
+    with refused("quote_changed"):
         approve_request(row, case.owner)
     row.refresh_from_db()
     assert row.waits and case.account.budget == Decimal("0.10")

@@ -18,7 +18,7 @@ from hits.payments.verbs import bonuses, ordering_bonuses
 from hits.publishing.rules import marketplace_account
 from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories as make
-from tests.hits.doing import do
+from tests.hits.doing import do, refused
 from tests.hits.market import Marketplace
 from tests.hits.payments.payments_stage import answered, money_of, spent
 
@@ -251,7 +251,7 @@ def test_an_order_beyond_the_budget_leaves_nothing(market: Marketplace, river: P
 def test_a_price_that_is_not_the_one_confirmed_orders_nothing(market: Marketplace, river: Project) -> None:
     (answer,) = answered(river, market)
     new = ordering_bonuses.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
-    with pytest.raises(ordering_bonuses.OrderChangedError, match=r"\$1\.20"):
+    with refused("order_changed", match=r"\$1\.20"):
         ordering_bonuses.order(river, new, Decimal("1.10"), "page-1", None)
     assert not BonusOrder.objects.exists()
 

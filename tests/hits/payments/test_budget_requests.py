@@ -14,7 +14,7 @@ from hits import tasks
 from hits.models import Account, BudgetRequest, Notice, Project, Stage
 from hits.notifications.jobs import pending_notices
 from hits.notifications.verbs import writing_notices
-from hits.payments.jobs.budget_requests import approve_request
+from hits.payments.jobs import approve_request
 from hits.payments.verbs import requesting_budget
 from tests.hits import factories as make
 from tests.hits.api_calls import signed_in

@@ -14,6 +14,7 @@ from hits.mturk.gateway import RemoteHit
 from hits.payments.verbs import compensating
 from hits.publishing.rules.marketplace_account import gateway
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace, VerbRefusedError
 from tests.hits.payments.payments_stage import money_of, spent
 from tests.hits.strangers import STRANGER
@@ -162,7 +163,7 @@ def test_an_offer_that_is_not_made_yet_is_withdrawn_at_once(market: Marketplace,
     row.refresh_from_db()
     assert row.state == State.EXPIRED and money_of(river) == (NOTHING, NOTHING)
     assert compensating.finish(river) == 0 and offers() == []
-    with pytest.raises(compensating.NotWithdrawableError):
+    with refused("not_withdrawable"):
         compensating.withdraw(row, None)
 
 
@@ -207,7 +208,7 @@ def test_want_of_money_there_waits_and_then_goes_on(market: Marketplace, river: 
 def test_a_worker_has_one_open_at_a_time(market: Marketplace, river: Project) -> None:
     worker = market.sign_up_worker()
     first = order(river, worker)
-    with pytest.raises(compensating.AlreadyOfferedError, match="withdraw it"):
+    with refused("already_offered", match="withdraw it"):
         order(river, worker, "page-2")
     assert compensating.quote(river, worker, Decimal("1.25"), "Sorry.").problems
     assert money_of(river) == (PRICE, NOTHING)

@@ -16,13 +16,13 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 
 from hits.models import Account, Batch, BudgetExceededError, BudgetRequest, Hit, Item, LedgerEntry, Project, Stage
-from hits.payments.jobs.budget_requests import approve_request
-from hits.payments.rules.budget_requests import RequestDecidedError
+from hits.payments.jobs import approve_request
 from hits.payments.rules.ledger_checks import differences
 from hits.payments.verbs import requesting_budget
 from hits.projects.rules.archived import ArchivedError
 from hits.projects.verbs import archiving, projects
 from hits.publishing.verbs import publishing
+from hits.refusals import Refused
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -141,7 +141,7 @@ def test_two_leads_who_confirm_the_same_items_publish_them_once(market: Marketpl
     won = [outcome for outcome in outcomes if isinstance(outcome, Batch)]
     [refusal] = [outcome for outcome in outcomes if not isinstance(outcome, Batch)]
     assert len(won) == 1
-    assert isinstance(refusal, publishing.QuoteChangedError | publishing.NothingToPublishError), refusal
+    assert isinstance(refusal, Refused) and refusal.error_code in ("quote_changed", "nothing_to_publish"), refusal
     assert stages[0].hits.count() == ITEMS
     assert LedgerEntry.objects.get(project=project).reserved == PRICE
 
@@ -157,7 +157,7 @@ def test_of_two_owners_who_decide_at_once_one_does(market: Marketplace, leads: T
             lambda row=row, owner=owner: approve_request(row(), owner),
             lambda row=row, owner=owner: requesting_budget.decline(row(), owner, "No."),
         )
-        assert sum(isinstance(outcome, RequestDecidedError) for outcome in outcomes) == 1, outcomes
+        assert [one.error_code for one in outcomes if isinstance(one, Refused)] == ["request_decided"], outcomes
         published = row().state == BudgetRequest.State.APPROVED
         account = Account.objects.get(project=project)
         assert (account.budget, account.reserved) == ((PRICE, PRICE) if published else (ALMOST, Decimal(0)))
@@ -206,7 +206,7 @@ def test_whoever_asks_withdraws_or_changes_the_budget_and_whoever_decides_wait_f
                 lambda asked=asked, act=act: act(BudgetRequest.objects.get(pk=asked.pk)),
             )
             faults = [one for one in outcomes if isinstance(one, Exception)]
-            assert all(isinstance(one, RequestDecidedError) for one in faults), outcomes
+            assert all(isinstance(one, Refused) and one.error_code == "request_decided" for one in faults), outcomes
 
 
 def test_whoever_archives_a_project_waits_for_whoever_approves_a_batch(
@@ -230,4 +230,4 @@ def test_whoever_archives_a_project_waits_for_whoever_approves_a_batch(
     published, archived = leads.at_once(lambda: approve_request(row, owner), archive)
     assert isinstance(published, Batch), published
     # What is being published keeps a project from being archived.
-    assert isinstance(archived, archiving.UnfinishedError), archived
+    assert isinstance(archived, Refused) and archived.error_code == "unfinished", archived

@@ -31,6 +31,7 @@ from hits.releases.verbs import exporting, releasing
 from hits.workers.verbs import personal_data
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 from tests.hits.payments.test_two_leads import database_with_connections
 from tests.hits.record_project import fields
@@ -353,5 +354,5 @@ def test_a_clone_and_a_file_take_the_text_that_stands_along(released: Project) -
     flow.withdraw(released, None)
     assert not project_files.clone(released, "Third", Decimal("5.00"), lena).terms.exists()
     for wrong, said in (("terms = 7", "terms must be a text"), ('terms = " "', "terms: Write the text")):
-        with pytest.raises(project_files.ProjectFileError, match=said):
+        with refused("project_file_refused", match=said):
             project_files.read(f"{wrong}\n{project_files.written(made)}".replace('terms = "Text 2."', "").encode())

@@ -47,14 +47,15 @@ from hits.payments.rules.ledger_checks import held_there
 from hits.payments.verbs import bonuses, checking_ledger, compensating, ordering_bonuses
 from hits.projects.verbs import projects
 from hits.publishing.rules.marketplace_account import gateway
-from hits.publishing.rules.stage_actions import NoEffectError
 from hits.publishing.verbs import closing, publishing, sending, topping_up
 from hits.recipes.source import NextItem
+from hits.refusals import Refused
 from hits.stats.blocking import Evidence
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.broken_calls import TROUBLES, BrokenCalls
 from tests.hits.crashes import Killed
+from tests.hits.doing import may_refuse
 from tests.hits.judging.from_scratch import SURE, TWO_AGREE, TWO_OF_THREE, Tables
 from tests.hits.market import STARTING_BALANCE, Accepted, VerbRefusedError
 from tests.hits.record_project import example, fields_of, lines
@@ -173,7 +174,7 @@ class StageMachine(RuleBasedStateMachine):
         self._bring(items)
         stage = self._stage(which)
         quote = publishing.quote(stage)
-        with self._meeting(trouble, "publish"), self._within_budget(quote.total, publishing.NothingToPublishError):
+        with self._meeting(trouble, "publish"), self._within_budget(quote.total, "nothing_to_publish"):
             page = f"page-{next(self.numbers)}"
             sending.send(publishing.publish(stage, quote.items, quote.total, page, None).pk)
 
@@ -214,8 +215,8 @@ class StageMachine(RuleBasedStateMachine):
         waits = reviewing.can_be_undone(Assignment.objects.get(pk=row.pk))
         try:
             reviewing.undo(row.stage, [row.pk], None)
-        except reviewing.UndoTooLateError:
-            assert not waits
+        except Refused as refusal:
+            assert refusal.error_code == "undo_too_late" and not waits
             self._saw("undo too late")
         else:
             assert waits and gateway().assignment(row.assignment_id).status == there
@@ -268,7 +269,7 @@ class StageMachine(RuleBasedStateMachine):
             "resume": lambda: publishing.resume(stage),
             "delete": lambda: sending.send(publishing.delete_hits(stage, None).pk),
         }
-        with self._meeting(trouble, how), suppress(publishing.NothingToDeleteError, NoEffectError):
+        with self._meeting(trouble, how), may_refuse("nothing_to_delete", "no_effect"):
             steps[how]()
 
     @move(2, which=pick, cents=st.integers(1, 40), sent=st.booleans(), trouble=trouble)
@@ -285,7 +286,7 @@ class StageMachine(RuleBasedStateMachine):
     def offer_a_compensation(self, which: int, cents: int, sent: bool, trouble: str) -> None:
         worker, amount = self.workers[which % len(self.workers)], Decimal(cents).scaleb(-2)
         total = amount + bonus_fee(amount)
-        with self._within_budget(total, compensating.AlreadyOfferedError):
+        with self._within_budget(total, "already_offered"):
             page = f"compensation-{next(self.numbers)}"
             compensating.order(self.project, worker, amount, "The page broke.", total, page, None)
         self._carry_out("compensation", lambda: compensating.finish(self.project), sent, trouble)
@@ -293,7 +294,7 @@ class StageMachine(RuleBasedStateMachine):
     @move(3, which=pick, taken=st.booleans())
     def end_a_compensation(self, which: int, taken: bool) -> None:
         for row in self._one(self._offers(), which):
-            with suppress(VerbRefusedError, compensating.NotWithdrawableError):
+            with suppress(VerbRefusedError), may_refuse("not_withdrawable"):
                 if taken:
                     self.market.answer(row.worker_id, row.hit_id, choice="yes")
                 else:
@@ -533,15 +534,15 @@ class StageMachine(RuleBasedStateMachine):
                 work()
 
     @contextmanager
-    def _within_budget(self, cost: Decimal, *also: type[Exception]) -> Iterator[None]:
-        """The budget refuses exactly what does not fit."""
+    def _within_budget(self, cost: Decimal, *codes: str) -> Iterator[None]:
+        """The budget refuses exactly what does not fit; what is refused with one of these codes is none of its."""
         left = Account.objects.get(project=self.project).left
         try:
             yield
         except BudgetExceededError:
             assert cost > left
-        except also:
-            pass
+        except Refused as refusal:
+            assert refusal.error_code in codes
         else:
             assert cost <= left
 

@@ -16,6 +16,7 @@ from hits.publishing.verbs import publishing, sending, topping_up
 from hits.workers.verbs import blocking
 from tests.hits import factories
 from tests.hits.crashes import MOMENTS, crash, interrupted
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_AGO = timedelta(hours=30)
@@ -177,7 +178,7 @@ def test_a_crash_at_deleting_clears_every_hit_away(market, bring, stage, publish
     assert (batch.state, batch.done, batch.refused) == ("published", 2, 0)
     assert not stage.hits.filter(deleted_at=None).exists()
     assert (_account(stage).paid, _account(stage).reserved) == (before, Decimal(0))
-    with pytest.raises(publishing.NothingToDeleteError):
+    with refused("nothing_to_delete"):
         publishing.delete_hits(stage, None)
 
 
@@ -265,7 +266,7 @@ def test_a_rejection_is_taken_back_only_while_the_marketplace_allows_it(rejected
     first, second = rejected.assignments.order_by("id")
     Assignment.objects.filter(pk=first.pk).update(submitted_at=timezone.now() - timedelta(days=31))
     Hit.objects.filter(pk=second.hit_id).update(deleted_at=timezone.now())
-    with pytest.raises(reviewing.TakeBackRefusedError, match=f"{first.assignment_id}: .*30 days.*deleted"):
+    with refused("take_back_refused", match=f"{first.assignment_id}: .*30 days.*deleted"):
         reviewing.take_back(rejected, _pks(rejected), None)
     assert set(rejected.assignments.values_list("decision", flat=True)) == {""}
     assert _account(rejected).reserved == Decimal(0)

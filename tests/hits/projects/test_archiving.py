@@ -25,12 +25,13 @@ from hits.models import (
     Project,
     Upload,
 )
-from hits.projects.rules.archived import ArchivedError, UnfinishedError, unfinished
+from hits.projects.rules.archived import ArchivedError, unfinished
 from hits.projects.verbs import archiving, invitations
 from hits.publishing.rules import hit_plans
 from hits.publishing.verbs import publishing, topping_up
+from hits.refusals import Refusal
 from tests.hits import factories as make
-from tests.hits.doing import do
+from tests.hits.doing import do, refused
 from tests.hits.payments.test_two_leads import TwoLeads, database_with_connections, leads
 
 __all__ = ["database_with_connections", "leads"]
@@ -67,7 +68,7 @@ def test_what_goes_on_keeps_a_project_from_being_archived(begun: Callable[[Proje
     project = make.project()
     begun(project)
     assert [reason.startswith(said) for reason in unfinished(project)] == [True]
-    with pytest.raises(UnfinishedError, match=said.replace("$", r"\$")):
+    with refused("unfinished", match=said.replace("$", r"\$")):
         archiving.archive(project, None)
     project.refresh_from_db()
     assert not project.is_archived and not project.actions.exists()
@@ -114,7 +115,7 @@ def test_an_invitation_lets_nobody_into_an_archived_project() -> None:
     project, person = make.project(), make.user("omar")
     _, token = invitations.invite(project, "reader", None)
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
-    with pytest.raises(invitations.NoInvitationError, match="its project is archived"):
+    with refused("no_invitation", match="its project is archived"):
         invitations.accept(token, person)
     assert not project.memberships.filter(user=person).exists()
 
@@ -149,7 +150,7 @@ def test_of_a_publication_and_an_archiving_at_the_same_moment_one_is_refused(lea
             return archiving.archive(project, None)
 
         found = leads.at_once(publish, archive)
-        refused = [type(one) for one in found if isinstance(one, Exception)]
-        assert refused in ([ArchivedError], [UnfinishedError])
+        codes = [one.error_code for one in found if isinstance(one, Refusal)]
+        assert codes in (["archived"], ["unfinished"])
         project.refresh_from_db()
         assert project.is_archived is (Hit.objects.filter(stage=stage).count() == 0)

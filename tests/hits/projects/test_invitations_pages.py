@@ -19,6 +19,7 @@ from hits.projects.verbs import invitations, members
 from hits.projects.verbs.projects import create_project
 from tests.hits import factories as make
 from tests.hits.api_calls import logged, signed_in
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 LINK = re.compile(r'<code class="token">http[^<]*(/invitations/[^<]+)</code>')
@@ -209,7 +210,7 @@ def test_the_number_of_waiting_links_is_bounded(lead_client: Client, project: Pr
 def test_letters_are_bounded_in_a_day_whatever_became_of_them(project: Project, alice: Any) -> None:
     for number in range(invitations.MOST_LETTERS_A_DAY):
         make.invitation(project, f"token {number}", email="d@example.org", revoked_at=timezone.now())
-    with pytest.raises(invitations.TooManyInvitationsError, match="hand the link over"):
+    with refused("too_many_invitations", match="hand the link over"):
         invitations.invite(project, "reader", alice, "d@example.org")
     assert invitations.invite(project, "reader", alice)[1]
 

@@ -225,7 +225,7 @@ def test_nothing_is_lost_while_a_task_cannot_be_used(without_task: Stage, settin
 
 def test_a_worker_is_told_and_what_is_filled_in_can_be_sent(without_task: Stage) -> None:
     hit = Hit.objects.select_related("stage__project", "item__document").get()
-    with pytest.raises(serving.TokenRefusedError, match="no fault of yours"):
+    with pytest.raises(serving.TaskRefusedError, match="no fault of yours"):
         serving.open_page(hit, {})
     serving.check(serving.page_token(serving.Visit(hit, "3ASSIGNMENT", "AWORKER")), {"choice": "yes"})
 

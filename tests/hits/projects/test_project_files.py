@@ -11,11 +11,11 @@ import tomli_w
 
 from hits.models import Item, Project, Stage
 from hits.projects.verbs import project_files, projects
-from hits.projects.verbs.project_files import ProjectFileError
 from hits.recipes import available
 from hits.stages.rules.stage_tables import table_of
 from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -93,9 +93,9 @@ def test_every_fault_is_named_with_its_place_and_nothing_is_made() -> None:
     table |= {"colour": "red", "annotate": 2, "options": {"dev_share": 7, "evil": 1}}
     table["stages"][1] |= {"answers": 0, "reward": 0.05, "speed": 1}
     table["tests"] = [{"key": "x", "title": "", "questions": [{"question": "Q?", "choices": ["a"]}]}]
-    with pytest.raises(ProjectFileError) as refusal:
+    with refused("project_file_refused") as refusal:
         project_files.read(tomli_w.dumps(table).encode())
-    said = "\n".join(refusal.value.faults)
+    said = "\n".join(refusal.value.details()["faults"])
     for place in ("colour is unknown", "annotate must be 1", "option dev_share must lie", "no option 'evil'",
                   "stages[1].answers must", "stages[1].reward must", "stages[1].speed is unknown",
                   "tests[0].key", "tests[0].title", "tests[0].question 1 is wrong: There must be"):  # fmt: skip
@@ -116,7 +116,7 @@ def test_every_fault_is_named_with_its_place_and_nothing_is_made() -> None:
     ],
 )
 def test_what_is_no_file_of_a_project_says_so(content: bytes, said: str) -> None:
-    with pytest.raises(ProjectFileError, match=said):
+    with refused("project_file_refused", match=said):
         project_files.read(content)
     assert not Project.objects.exists()
 
@@ -124,5 +124,5 @@ def test_what_is_no_file_of_a_project_says_so(content: bytes, said: str) -> None
 def test_a_file_whose_stages_are_not_those_of_its_recipe_is_refused() -> None:
     table = tomllib.loads(project_files.written(changed_project()))
     table["stages"] = table["stages"][:2]
-    with pytest.raises(ProjectFileError, match="stages must be those of the recipe record"):
+    with refused("project_file_refused", match="stages must be those of the recipe record"):
         project_files.read(tomli_w.dumps(table).encode())

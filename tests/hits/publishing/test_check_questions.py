@@ -208,7 +208,7 @@ def test_known_answers_that_nobody_can_give_are_refused_at_the_quote_and_when_it
     stage.refresh_from_db()
     (problem,) = publishing.quote(stage).problems
     assert problem.startswith("Nobody can give the gold answer of 2 check questions, such as g0: 'No' is none")
-    with pytest.raises(check_questions.CheckQuestionsRefusedError):
+    with refused("check_questions_refused"):
         publishing.publish(stage, quote.items, quote.total, "page-1", None)
     assert not stage.hits.exists()
 
@@ -232,7 +232,7 @@ def test_a_share_that_is_none_is_refused(stage, value) -> None:
 def test_the_share_is_fixed_once_something_is_published(stage, market) -> None:
     imported(stage, rows(4, 2))
     published(stage)
-    with pytest.raises(stage_settings.SettingsFixedError, match="gold_share is fixed"):
+    with refused("settings_fixed", match="gold_share is fixed"):
         share(stage, 0.1)
 
 

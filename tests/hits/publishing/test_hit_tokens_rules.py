@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hits.publishing.rules import hit_tokens
-from hits.publishing.rules.asked_items import asked_items
+from hits.publishing.rules.restorations import asked_items
 from tests.hits import factories as make
 
 MARK = hit_tokens.mark("validate", "one")

@@ -15,6 +15,7 @@ from hits.mturk.question import external_question
 from hits.publishing.rules.marketplace_account import gateway
 from hits.publishing.verbs import publishing, sending
 from marketplace.rules import limits
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -76,7 +77,7 @@ def test_sending_a_batch_again_makes_no_second_hit(market, bring, stage, publish
 
 def test_a_quote_that_changed_meanwhile_has_to_be_confirmed_again(market, bring, stage):
     bring(3)
-    with pytest.raises(publishing.QuoteChangedError, match="3 items for"):
+    with refused("quote_changed", match="3 items for"):
         publishing.publish(stage, 2 + 5, Decimal("0.35"), "page-1", None)
     assert not Batch.objects.exists()
     assert set(Item.objects.values_list("state", flat=True)) == {Item.State.NEW}
@@ -281,9 +282,9 @@ def test_an_earlier_end_is_refused_and_named_close_early(market, bring, stage, p
     bring(1)
     publish(stage)
     before = stage.hits.get().expires_at
-    with pytest.raises(publishing.ClosingTimeRefusedError, match="Close early"):
+    with refused("closing_time", match="Close early"):
         publishing.extend_until(stage, before - timedelta(minutes=1), None)
-    with pytest.raises(publishing.ClosingTimeRefusedError, match="a year"):
+    with refused("closing_time", match="a year"):
         publishing.extend_until(stage, timezone.now() + timedelta(days=366), None)
     assert not stage.batches.filter(kind=Batch.Kind.EXTEND).exists()
 

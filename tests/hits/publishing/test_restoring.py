@@ -42,9 +42,9 @@ from hits.payments.verbs import bonuses, checking_ledger, compensating, ordering
 from hits.publishing.jobs import reconciling
 from hits.publishing.rules import restorations
 from hits.publishing.rules.marketplace_account import gateway
-from hits.publishing.rules.restorations import NotReconciledError
 from hits.publishing.verbs import publishing, sending
 from hits.workers.verbs import blocking, granting
+from tests.hits.doing import refused
 from tests.hits.jobs import jobs_run_here
 from tests.hits.market import Marketplace
 
@@ -180,7 +180,7 @@ def test_everything_since_the_backup_comes_back_from_the_marketplace(drill: Dril
     drill.restore()
     assert Assignment.objects.count() == 1 and project.stages.count() > 2
     # Nothing is bought, paid or published until both sides agree.
-    with pytest.raises(NotReconciledError):
+    with refused("not_reconciled"):
         drill.publish(1)
     with pytest.raises(UnreachableError, match="manage.py reconcile"):
         drill.go_on()

@@ -7,9 +7,10 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.models import Batch, Hit, Item, Stage
-from hits.publishing.rules.stage_actions import NoEffectError, offered
+from hits.publishing.rules.stage_actions import offered
 from hits.publishing.verbs import publishing
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
@@ -64,7 +65,7 @@ def test_the_page_of_a_finished_stage_shows_no_button_without_an_effect_and_the_
         lambda: publishing.expire(stage, None),
         lambda: publishing.extend(stage, 3600, None),
     ):
-        with pytest.raises(NoEffectError, match="Nothing was changed"):
+        with refused("no_effect", match="Nothing was changed"):
             verb()
     client.post(reverse("pause", args=of))
     client.post(reverse("expire", args=of))

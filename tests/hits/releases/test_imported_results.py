@@ -272,7 +272,7 @@ def test_an_answer_that_was_rejected_there_counts_for_nothing_here() -> None:
 def test_the_task_stays_as_it_is_while_imported_answers_stand_on_it() -> None:
     stage = moods()
     upload = imported(stage, csv_of(row(1, "A1", "Glad")))
-    with pytest.raises(task_settings.TaskFrozenError, match="Imported answers were checked with this task"):
+    with refused("task_frozen", match="Imported answers were checked with this task"):
         task_settings.change_task(stage, {"settings": {"instructions": "Other ones."}}, None)
     removing_results.remove(upload, None)
     task_settings.change_task(stage, {"settings": {"instructions": "Other ones."}}, None)

@@ -20,6 +20,7 @@ from hits.releases.rules.release_cards import DATASHEET, FIELDS, LONGEST, Releas
 from hits.releases.verbs import releasing
 from hits.releases.verbs.changing_card import change_card
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.said import say
 
 pytestmark = pytest.mark.django_db
@@ -154,9 +155,12 @@ def test_a_project_file_and_a_clone_have_it() -> None:
     assert project_files.clone(project, "Again", Decimal("5"), lead).card == project.card
     assert project_files.create_from(project_files.read(text.encode()), "C", Decimal("5"), "a@b.org", lead).card
     wrong = text.replace('licence = "own"', 'licence = "free"\nauthor = "me"')
-    with pytest.raises(project_files.ProjectFileError) as told:
+    with refused("project_file_refused") as told:
         project_files.read(wrong.encode())
-    assert [fault.split(" is ")[0].split(" must ")[0] for fault in told.value.faults] == ["card.author", "card.licence"]
+    assert [fault.split(" is ")[0].split(" must ")[0] for fault in told.value.details()["faults"]] == [
+        "card.author",
+        "card.licence",
+    ]
 
 
 def test_the_page_says_what_is_missing_and_takes_it(project: Project) -> None:

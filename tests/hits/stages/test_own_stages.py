@@ -19,6 +19,7 @@ from hits.releases.verbs import releasing
 from hits.stages.rules.stage_tables import table_of
 from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLE = b"id,text,source\nn1,Rain fell all day.,diary\nn2,The sun shone.,letter\n"
@@ -174,9 +175,9 @@ def test_only_an_unused_stage_of_the_leads_own_is_removed(first, lead, market):
     project = first.project
     middle = custom_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
     last = custom_stages.add_stage(project, {**OF_ANSWERS, "input": {"stage": "tone"}}, lead)
-    with pytest.raises(custom_stages.StageNotRemovableError, match="stage of the recipe"):
+    with refused("stage_not_removable", match="stage of the recipe"):
         custom_stages.remove_stage(first, lead)
-    with pytest.raises(custom_stages.StageNotRemovableError, match="named by “Rate”"):
+    with refused("stage_not_removable", match="named by “Rate”"):
         custom_stages.remove_stage(middle, lead)
     custom_stages.remove_stage(last, lead)
     imported(first)
@@ -185,7 +186,7 @@ def test_only_an_unused_stage_of_the_leads_own_is_removed(first, lead, market):
     again = custom_stages.add_stage(project, {"title": "Tone", "protocol": "form"}, lead)
     assert again.items.count() == 2
     published(again)
-    with pytest.raises(custom_stages.StageNotRemovableError, match="was published"):
+    with refused("stage_not_removable", match="was published"):
         custom_stages.remove_stage(again, lead)
     verbs = list(project.actions.order_by("id").values_list("verb", flat=True))
     assert verbs.count("added a stage") == 3 and verbs.count("removed a stage") == 2
@@ -197,7 +198,7 @@ def test_the_projects_file_and_its_clone_have_the_stage_too(first, lead):
     copy = made.stages.get(key="rate")
     assert table_of(copy) == table_of(stage)
     text = project_files.written(first.project).replace('stage = "ask"', 'stage = "nowhere"')
-    with pytest.raises(project_files.ProjectFileError, match="input.stage must name an earlier stage, not 'nowhere'"):
+    with refused("project_file_refused", match="input.stage must name an earlier stage, not 'nowhere'"):
         project_files.read(text.encode())
 
 

@@ -17,6 +17,7 @@ from hits.models import Item, RuleEdition, Stage, StageSummary, Verdict
 from hits.stages.verbs import aggregation_rule
 from hits.stats.vote_rules.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.small_recipe import answered
 
 pytestmark = pytest.mark.django_db
@@ -159,11 +160,11 @@ def test_saving_keeps_both_editions_and_each_verdict_names_its_own(stage: Stage)
 def test_the_second_of_two_leads_is_told_and_changes_nothing(stage: Stage) -> None:
     other = Stage.objects.get(pk=stage.pk)
     aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 1, "", None)
-    with pytest.raises(aggregation_rule.RuleChangedError, match="Somebody saved another rule"):
+    with refused("rule_changed", match="Somebody saved another rule"):
         aggregation_rule.save(other, aggregation_rule.written(other, EAGER), 1, "", None)
     assert Stage.objects.get(pk=stage.pk).rule == rule(STRICT)
     assert RuleEdition.objects.count() == 2
-    with pytest.raises(aggregation_rule.RuleUnchangedError):
+    with refused("rule_unchanged"):
         aggregation_rule.save(stage, aggregation_rule.written(stage, STRICT), 2, "", None)
 
 
@@ -236,9 +237,9 @@ def test_a_slip_in_a_unit_is_pointed_out_with_its_place(stage: Stage) -> None:
 
 
 def test_all_faults_of_a_text_come_at_once_with_line_and_column(stage: Stage) -> None:
-    with pytest.raises(aggregation_rule.RuleRefusedError) as caught:
+    with refused("rule_refused") as caught:
         aggregation_rule.written(stage, "\ngood: at least 4 picked = c1\nfine: picked = c1\n")
-    assert [(fault.line, fault.column) for fault in caught.value.faults] == [(2, 7), (3, 1), (3, 7)]
+    assert [(fault["line"], fault["column"]) for fault in caught.value.details()["faults"]] == [(2, 7), (3, 1), (3, 7)]
 
 
 @pytest.mark.parametrize(

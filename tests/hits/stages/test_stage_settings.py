@@ -141,9 +141,9 @@ def test_what_workers_have_seen_is_fixed_and_says_why(market, bring, stage, publ
     own = [*stage.requirements, {"qualification": "part-one", "comparator": "Exists", "guards": "Accept"}]
     before = Stage.objects.values().get(pk=stage.pk)
     given = {"answers": 5, "hit_title": "Another", "requirements": own, "reward": "0.30", "title": "New"}
-    with pytest.raises(stage_settings.SettingsFixedError) as refusal:
+    with refused("settings_fixed") as refusal:
         stage_settings.change(stage, given, None)
-    assert refusal.value.names == ("answers", "hit_title", "requirements")
+    assert refusal.value.details()["settings"] == ["answers", "hit_title", "requirements"]
     assert Stage.objects.values().get(pk=stage.pk) == before
     looser = [one for one in stage.requirements if one["qualification"] != "number_approved"]
     assert stage_settings.change(stage, {"requirements": looser}, None) == ["requirements"]

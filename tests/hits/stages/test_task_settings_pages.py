@@ -20,6 +20,7 @@ from hits.stages.pages import default_instructions
 from hits.stages.pages.task_settings import LOOKED_AT
 from hits.stages.verbs import task_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +101,7 @@ def test_a_published_task_is_shown_and_refused_to_change(lead_client: Client, st
 def test_the_task_freezes_at_the_last_moment_too(stage: Stage) -> None:
     stale = Stage.objects.get(pk=stage.pk)
     Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
-    with pytest.raises(task_settings.TaskFrozenError):
+    with refused("task_frozen"):
         task_settings.change_task(stale, {"settings": {"question": "New?"}}, None)
 
 

@@ -11,12 +11,13 @@ from hits.items.verbs import importing
 from hits.judging.rules.recipe_rows import Rows
 from hits.management.commands.demo import unfinished
 from hits.models import Item, Upload
-from hits.projects.rules.plugins import NoCrowdError, offered
+from hits.projects.rules.plugins import offered
 from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
 from hits.recipes import RecipeError
 from hits.releases.verbs import releasing
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.prepared import PROTOCOL, prepared_recipe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("prepared_recipe")]
@@ -68,9 +69,9 @@ def test_its_items_are_counted_and_none_waits(stage):
 
 
 def test_it_is_never_priced_or_published(stage):
-    with pytest.raises(NoCrowdError, match="Nobody is asked in “Prepared texts”"):
+    with refused("no_crowd", match="Nobody is asked in “Prepared texts”"):
         publishing.quote(stage)
-    with pytest.raises(NoCrowdError):
+    with refused("no_crowd"):
         publishing.publish(stage, 3, Decimal(0), "page-1", None)
 
 

@@ -36,6 +36,7 @@ from hits.text.originality.typing_counts import NAME
 from hits.workers.verbs import comparing_texts, personal_data
 from tests.hits import factories as make
 from tests.hits.answers.written_answers import crowd, finish, scenario, stage_of_stories, story, told, typed
+from tests.hits.doing import refused
 from tests.hits.protocols.telling import STORY
 
 pytestmark = pytest.mark.django_db
@@ -324,7 +325,7 @@ def test_a_file_of_results_has_it_where_it_is_asked_for(stage: Stage) -> None:
 def test_no_rule_can_name_it(stage: Stage) -> None:
     for name in ("text_evidence", NAME):
         for line in (f"keep: none {name} = 1", f"keep: not (most {name} = 1)", f"drop: confidence {name} >= 0.5"):
-            with pytest.raises(aggregation_rule.RuleRefusedError, match=f"{name} decides nothing"):
+            with refused("rule_refused", match=f"{name} decides nothing"):
                 aggregation_rule.written(stage, f"{line}\notherwise: keep")
         with pytest.raises(SettingsRefusedError, match=f"{name} decides nothing"):
             stage_settings.change(stage, {"most_answers": 30, "enough": f"at least 2 agree on {name}"}, None)

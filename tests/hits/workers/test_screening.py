@@ -390,7 +390,7 @@ def test_another_mark_moves_with_the_stage_that_asks_for_it_and_is_fixed_once_pu
     stage.refresh_from_db()
     assert stage.requirements[-1]["integers"] == [50]
     published(test)
-    with pytest.raises(stage_settings.SettingsFixedError, match="Workers were told when they pass"):
+    with refused("settings_fixed", match="Workers were told when they pass"):
         stage_settings.change(test, {"screening_share": 0.75}, None)
 
 
@@ -405,7 +405,7 @@ def test_removing_the_test_gives_its_items_and_the_stage_back(stage, market) -> 
     assert all(one["qualification"] != test.grants for one in stage.requirements)
     test = with_test(stage)
     published(test)
-    with pytest.raises(custom_stages.StageNotRemovableError):
+    with refused("stage_not_removable"):
         custom_stages.remove_stage(test, None)
 
 
