@@ -58,12 +58,11 @@ def test_a_page_of_help_shows_the_document_and_an_unknown_one_is_not_there(lead_
 
 
 def test_pages_lead_to_help_that_is_there() -> None:
-    named = {
-        name
-        for file in (ROOT / "templates").rglob("*.html")
-        for name in re.findall(r'core/parts/_how.html" with page="([\w-]+)"', file.read_text(encoding="utf-8"))
-    }
-    assert len(named) > 15 and named <= set(NAMES)
+    led = re.compile(r'core/parts/_how.html" with page="([\w-]+)"(?: at="([\w-]+)")?')
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "templates").rglob("*.html")]
+    named = {found for text in texts for found in led.findall(text)}
+    assert len({name for name, _ in named}) > 15 and {name for name, _ in named} <= set(NAMES)
+    assert [(name, at) for name, at in named if at and at not in ID.findall(html(name))] == []
 
 
 def test_the_header_and_the_page_of_what_it_is_about_link_to_it(lead_client: Client, world: Any) -> None:
