@@ -36,12 +36,8 @@ def bound_this_process(*, statement: int, idle: int) -> None:
     for config in connections.settings.values():
         if config["ENGINE"] == POSTGRESQL:
             options = config.setdefault("OPTIONS", {})
-            options["options"] = f"{options.get('options', '')} {_as_options(statement, idle)}".strip()
-
-
-def _as_options(statement: int, idle: int) -> str:
-    limits = {"statement_timeout": statement, "idle_in_transaction_session_timeout": idle}
-    return " ".join(f"-c {name}={seconds * 1000}" for name, seconds in limits.items())
+            bounds = f"-c statement_timeout={statement * 1000} -c idle_in_transaction_session_timeout={idle * 1000}"
+            options["options"] = f"{options.get('options', '')} {bounds}".strip()
 
 
 def bound_pages() -> None:

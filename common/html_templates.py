@@ -39,19 +39,11 @@ NO_MARKUP: Mapping[str, str] = MappingProxyType({})
 
 
 class NotFilledError(ValueError):
-    """The page cannot be filled in with these values; the message says why."""
+    """The page cannot be filled in with these values; the message says why. `missing`: placeholders without a value."""
 
-
-class TooLargeError(NotFilledError):
-    """Filled in, the page has more bytes than it may have."""
-
-
-class MissingValuesError(NotFilledError):
-    """Placeholders without a value: `names`."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        super().__init__(f"There is no value for {', '.join(names)}.")
+    def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 @dataclass(frozen=True)
@@ -81,14 +73,10 @@ def template_faults(html: str, raw: bool = False) -> list[Fault]:
         Fault(*position(html, bad.start()), "This character cannot be shown.") for bad in CANNOT_BE_SHOWN.finditer(html)
     ]
     # Whatever stands there later: the page around it must hold together by itself.
-    found += html_faults(_blanked(html) if raw else html)
+    found += html_faults(PLACEHOLDER.sub(lambda found: " " * len(found[0]), html) if raw else html)
     if not raw:
         found += _misplaced(html)
     return sorted(found, key=lambda each: (each.line, each.column))
-
-
-def _blanked(html: str) -> str:
-    return PLACEHOLDER.sub(lambda found: " " * len(found[0]), html)
 
 
 def _misplaced(html: str) -> Iterator[Fault]:
@@ -147,7 +135,7 @@ def filled(
     for placeholder in found:
         # Counted on the way: thousands of places for one long value would not fit into the memory.
         if size + len(values[placeholder.name]) > most:
-            raise TooLargeError(_too_large(most))
+            raise NotFilledError(_too_large(most))
         is_markup = placeholder.place == TEXT and placeholder.name in markup
         value = markup[placeholder.name] if is_markup else _value(placeholder, values[placeholder.name])
         size += len(value)
@@ -155,7 +143,7 @@ def filled(
         place = placeholder.end
     page = "".join(written) + html[place:]
     if len(page.encode()) > most:
-        raise TooLargeError(_too_large(most))
+        raise NotFilledError(_too_large(most))
     return page
 
 
@@ -166,7 +154,7 @@ def _too_large(most: int) -> str:
 def _compare(wanted: list[str], values: Mapping[str, str]) -> None:
     missing = [name for name in dict.fromkeys(wanted) if name not in values]
     if missing:
-        raise MissingValuesError(missing)
+        raise NotFilledError(f"There is no value for {', '.join(missing)}.", missing)
     for name in dict.fromkeys(wanted):
         if CANNOT_BE_SHOWN.search(values[name]):
             raise NotFilledError(f"The value of {name} has a character that cannot be shown.")

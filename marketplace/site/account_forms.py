@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.names import name_fault, plain_name
 from marketplace.models import Invitation, Worker
-from marketplace.rules.errors import AlreadyDone, EmailTaken, JoinRefused
+from marketplace.rules.errors import AlreadyDone, EmailTaken, RequestError
 from marketplace.site.forms import country_choices
 from marketplace.site.places import subdivisions
 from marketplace.site.saying import said
@@ -149,10 +149,10 @@ class SignUpForm(forms.Form):
             )
         except EmailTaken:
             self.add_error("email", _EMAIL_TAKEN)
-        except JoinRefused as refusal:
-            self.add_error("email" if self.invitation and self.invitation.email else None, said(refusal.message))
         except AlreadyDone:
             self.add_error("username", _TAKEN)
+        except RequestError as refusal:
+            self.add_error("email" if self.invitation and self.invitation.email else None, said(refusal.message))
         return None
 
 

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.management.workers import find_worker
-from marketplace.rules.errors import AccountRefused
+from marketplace.rules.errors import RequestError
 from marketplace.verbs import access, clock
 
 
@@ -16,5 +16,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self.stdout.write(access.reset_link(find_worker(options["worker"]), clock.now()))
-        except AccountRefused as refusal:
+        except RequestError as refusal:
             raise CommandError(refusal.message) from refusal

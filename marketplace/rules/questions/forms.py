@@ -1,6 +1,5 @@
 """QuestionForms: read, filled in, answered. For HITs and for qualification tests alike."""
 
-from marketplace.rules.errors import FormFaults
 from marketplace.rules.questions.form_answers import form_answers_xml, read_form
 from marketplace.rules.questions.form_model import Answer, Form, FreeText, Overview, Question, Selection
 from marketplace.rules.questions.form_parser import parse_form
@@ -8,7 +7,6 @@ from marketplace.rules.questions.form_parser import parse_form
 __all__ = [
     "Answer",
     "Form",
-    "FormFaults",
     "FreeText",
     "Overview",
     "Question",

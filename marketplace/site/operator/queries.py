@@ -247,14 +247,12 @@ def blocks_of(worker: Worker) -> QuerySet[WorkerBlock]:
 
 
 def concerns() -> QuerySet[Concern]:
-    rows = Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
-    return rows.defer("hit__question", "assignment__answer").order_by("-pk")
+    return whole_concerns().defer("hit__question", "assignment__answer").order_by("-pk")
 
 
-def whole_concern(pk: int) -> Concern | None:
-    """A concern with everything that its page shows, the answer included."""
-    rows = Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
-    return rows.filter(pk=pk).first()
+def whole_concerns() -> QuerySet[Concern]:
+    """With everything that the page of one shows, the answer included."""
+    return Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
 
 
 def open_draft() -> Payout | None:

@@ -51,12 +51,12 @@ def _filters(request: HttpRequest) -> Filters:
 
 
 def _matching(groups: Sequence[Group], search: str) -> list[Group]:
-    wanted = search.lower().split()
-    return [group for group in groups if all(word in _searched_text(group) for word in wanted)]
-
-
-def _searched_text(group: Group) -> str:
-    return f"{group.title}\n{group.description}\n{group.hit_type.keywords}\n{group.requester}".lower()
+    words, found = search.lower().split(), []
+    for group in groups:
+        text = f"{group.title}\n{group.description}\n{group.hit_type.keywords}\n{group.requester}".lower()
+        if all(word in text for word in words):
+            found.append(group)
+    return found
 
 
 def _behind_test(worker: Worker, found: Sequence[Group]) -> list[Group]:

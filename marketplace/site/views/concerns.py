@@ -7,7 +7,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from marketplace.models import Assignment, Concern, Hit, Worker
-from marketplace.rules.errors import ConcernRefused
+from marketplace.rules.errors import RequestError
 from marketplace.site import queries
 from marketplace.site.forms import DisputeForm, ReportForm
 from marketplace.site.guards import worker_required
@@ -31,7 +31,7 @@ def report(request: HttpRequest, worker: Worker) -> HttpResponse:
         try:
             concerns.report(worker, hit, told["reason"], told["text"], clock.now())
             return redirect(f"{reverse('site:report')}?{urlencode({'hitId': hit.hit_id})}")
-        except ConcernRefused as refusal:
+        except RequestError as refusal:
             refused = True
             form.add_error(None, said(refusal.message))
     context = {
@@ -66,7 +66,7 @@ def dispute(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
         try:
             concerns.dispute(worker, assignment, form.cleaned_data["text"], now)
             return redirect("site:dispute", pk)
-        except ConcernRefused as refusal:
+        except RequestError as refusal:
             refused = True
             form.add_error(None, said(refusal.message))
     context = {

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace.models import Concern
@@ -15,8 +15,7 @@ from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.answers import answers_in
 from marketplace.site.operator.forms import ResolveForm
-from marketplace.site.operator.pages import page_of, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import paged, show
 from marketplace.verbs import clock, resolutions
 from marketplace.verbs.concerns import can_dispute
 
@@ -34,8 +33,7 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
     if state in ("open", "resolved"):
         rows = rows.filter(resolved_at__isnull=state == "open")
     context = {
-        "page": page_of(rows, request),
-        "query": kept_query(request),
+        **paged(rows, request),
         "kind": kind,
         "state": state,
         "kinds": [("", "Disputes and reports"), (Concern.Kind.DISPUTE, "Disputes"), (Concern.Kind.REPORT, "Reports")],
@@ -48,9 +46,7 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def concern(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
     """All there is to know, and the decision; what costs or ends something is asked for once more."""
-    raised = queries.whole_concern(pk)
-    if raised is None:
-        raise Http404
+    raised = get_object_or_404(queries.whole_concerns(), pk=pk)
     now = clock.now()
     form = ResolveForm(request.POST or None, choices=_choices(raised, now))
     context: dict[str, Any] = {"concern": raised, "form": form, "now": now}

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import F, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Payout
@@ -15,7 +15,7 @@ from marketplace.models.fields import CENT, MoneyField
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import OwedForm, UndoForm
-from marketplace.site.operator.pages import page_of, sent_token, show
+from marketplace.site.operator.pages import page_of, paged, sent_token, show
 from marketplace.site.operator.payroll import as_csv
 from marketplace.site.pages import kept_query
 from marketplace.verbs import clock, payouts
@@ -24,10 +24,7 @@ SECTION = "owed"
 
 
 def find(pk: int) -> Payout:
-    found = Payout.objects.filter(pk=pk).select_related("reverses").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Payout.objects.select_related("reverses"), pk=pk)
 
 
 def _chosen(form: OwedForm) -> tuple[Any, str]:
@@ -73,7 +70,7 @@ def draft(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
     rows = Payout.objects.select_related("reverses").order_by("-pk")
-    return show(request, "payouts", {"page": page_of(rows, request), "query": kept_query(request)}, SECTION)
+    return show(request, "payouts", {**paged(rows, request)}, SECTION)
 
 
 @require_safe
@@ -83,8 +80,7 @@ def payout(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
     lines = run.lines.select_related("worker__user", "undone_by").order_by("pk")
     context = {
         "payout": run,
-        "page": page_of(lines, request),
-        "query": kept_query(request),
+        **paged(lines, request),
         "reversals": list(run.reversals.order_by("pk")),
         "can_undo": run.state == Payout.State.PAID and not run.reverses_id and lines.filter(undone_by=None).exists(),
     }

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import F
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common import shown_once
@@ -14,8 +14,7 @@ from marketplace.models import Worker
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import EraseForm, StandingForm
-from marketplace.site.operator.pages import page_of, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import page_of, search_words, searched, show
 from marketplace.verbs import access, accounts, clock, privacy
 from marketplace.verbs.operators import act
 
@@ -32,29 +31,16 @@ ROWS_OF_EACH = 10
 
 
 def find(worker_id: str) -> Worker:
-    found = Worker.objects.filter(worker_id=worker_id).select_related("user").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Worker.objects.select_related("user"), worker_id=worker_id)
 
 
 @require_safe
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:100]
-    sort = request.GET.get("sort", "")
-    sort = sort if sort in SORTS else "newest"
-    rows = queries.search_workers(Worker.objects.all(), search).select_related("user").order_by(*SORTS[sort][1])
+    rows = queries.search_workers(Worker.objects.select_related("user"), search_words(request))
     if suspended := "suspended" in request.GET:
         rows = rows.filter(suspended_at__isnull=False)
-    context = {
-        "page": page_of(rows, request),
-        "query": kept_query(request),
-        "search": search,
-        "sort": sort,
-        "suspended": suspended,
-        "sorts": [(key, label) for key, (label, _) in SORTS.items()],
-    }
+    context = {**searched(rows, request, SORTS), "suspended": suspended}
     return show(request, "workers", context, SECTION)
 
 
