@@ -32,16 +32,12 @@ class SignInForm(AuthenticationForm):
     }
 
 
-def _plainly(fields: Any) -> None:
-    fields["new_password1"].help_text = _("At least 8 characters.")
-    fields["new_password2"].label = _("The new password once more")
-    fields["new_password2"].help_text = ""
-
-
 class NewPasswordForm(SetPasswordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _plainly(self.fields)
+        self.fields["new_password1"].help_text = _("At least 8 characters.")
+        self.fields["new_password2"].label = _("The new password once more")
+        self.fields["new_password2"].help_text = ""
 
     def save(self, commit: bool = True) -> Any:
         user = super().save(commit=False)
@@ -49,15 +45,8 @@ class NewPasswordForm(SetPasswordForm):
         return user
 
 
-class ChangePasswordForm(PasswordChangeForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plainly(self.fields)
-
-    def save(self, commit: bool = True) -> Any:
-        user = super().save(commit=False)
-        access.keep_password(user)
-        return user
+class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
+    """Asks for the old one first."""
 
 
 class SignUpForm(forms.Form):

@@ -28,7 +28,8 @@ from marketplace.rules.errors import (
 )
 from marketplace.rules.ids import entity_id
 from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
-from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.questions.form_answers import form_answers_xml, read_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.rules.questions.kinds import FORM
 from marketplace.verbs import events, free_hits, hits, judging, money, panels, qualifications, reviews
 

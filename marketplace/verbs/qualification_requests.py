@@ -13,7 +13,8 @@ from marketplace.models import QualificationRequest, QualificationTest, Qualific
 from marketplace.rules import limits
 from marketplace.rules.answer_key import grade, parse_answer_key
 from marketplace.rules.errors import DoesNotExist, InvalidState, RequestError
-from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.questions.form_answers import form_answers_xml, read_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import messages, qualifications
 

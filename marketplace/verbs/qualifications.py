@@ -27,7 +27,7 @@ from marketplace.rules import qualifications as rules
 from marketplace.rules.answer_key import check_fits, parse_answer_key
 from marketplace.rules.errors import DoesNotExist, InvalidState, ParameterValidationError, RequestError
 from marketplace.rules.qualifications import Requirement
-from marketplace.rules.questions.forms import parse_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.verbs import messages, workers
 
 

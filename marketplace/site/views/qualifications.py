@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace.models import QualificationRequest, Worker
 from marketplace.rules import qualifications as rules
 from marketplace.rules.errors import DoesNotExist, FormFaults, RequestError
-from marketplace.rules.questions.forms import parse_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.site import places
 from marketplace.site import qualification_queries as reading
 from marketplace.site.guards import worker_required
