@@ -11,14 +11,14 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from marketplace.models import Worker
+from marketplace.models import Hit, Worker
 from marketplace.rules.qualifications import SYSTEM_TYPES
 from marketplace.site import queries
 from marketplace.site.frames import features, preview_frame
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import kept_query, show
 from marketplace.site.queries import Group
-from marketplace.verbs import assignments, clock
+from marketplace.verbs import assignments, clock, free_hits
 
 GROUPS_PER_PAGE = 25
 MOST_BEHIND_TEST = 5
@@ -114,7 +114,9 @@ def preview(request: HttpRequest, worker: Worker, group_id: str = "") -> HttpRes
         raise Http404
     if wanted and (held := queries.held_by(worker, wanted)):
         return redirect("site:work", held.pk)
-    taken = wanted is not None and not queries.is_free(worker, wanted, now)
+    taken = False
+    if wanted:
+        taken = not free_hits.for_worker(Hit.objects.filter(pk=wanted.pk).assignable(now), worker).exists()
     hit = None
     if group.may_preview:
         hit = wanted if wanted and not taken else queries.sample_hit(worker, hit_type, now)

@@ -37,7 +37,7 @@ def report(request: HttpRequest, worker: Worker) -> HttpResponse:
     context = {
         "hit": hit,
         "form": form,
-        "concern": queries.concern_about(worker, Concern.Kind.REPORT, hit),
+        "concern": Concern.objects.filter(kind=Concern.Kind.REPORT, hit=hit, worker=worker).first(),
         "held": queries.held_by(worker, hit),
     }
     return show(request, worker, "report", context, status=400 if refused or form.errors else 200)
@@ -47,7 +47,8 @@ def _reportable(worker: Worker, hit_id: str) -> Hit:
     hit = queries.hit_by_id(hit_id)
     if hit is None:
         raise Http404
-    if not queries.has_worked_on(worker, hit) and queries.visible_group(worker, hit.hit_type) is None:
+    known = Assignment.objects.filter(worker=worker, hit=hit).exists()
+    if not known and queries.visible_group(worker, hit.hit_type) is None:
         raise Http404
     return hit
 
@@ -72,7 +73,7 @@ def dispute(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     context = {
         "assignment": assignment,
         "form": form,
-        "concern": queries.dispute_of(assignment),
+        "concern": Concern.objects.filter(kind=Concern.Kind.DISPUTE, assignment=assignment).first(),
         "open": concerns.can_dispute(assignment, now),
     }
     return show(request, worker, "dispute", context, "my_work", status=400 if refused or form.errors else 200)

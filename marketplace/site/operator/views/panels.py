@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -49,7 +50,8 @@ def new(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def panel(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
     found = _find(slug)
-    return show(request, "panel", {"panel": found, "counts": queries.panel_counts(found)}, SECTION)
+    counts = found.entries.aggregate(joined=Count("pk"), finished=Count("finished_at"))
+    return show(request, "panel", {"panel": found, "counts": counts}, SECTION)
 
 
 @require_POST

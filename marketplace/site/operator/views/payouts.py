@@ -50,7 +50,7 @@ def owed(request: HttpRequest, operator: User) -> HttpResponse:
         "page": page_of(rows.select_related("user").order_by((F("earned") - F("paid")).desc(), "pk"), request),
         "query": kept_query(request),
         "total": sums["total"] or Decimal("0.00"),
-        "draft": queries.open_draft(),
+        "draft": Payout.objects.filter(state=Payout.State.DRAFT).order_by("-pk").first(),
     }
     return show(request, "owed", context, SECTION, status=200 if good else 400)
 

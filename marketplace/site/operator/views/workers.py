@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common import shown_once
-from marketplace.models import Worker
+from marketplace.models import PanelEntry, Payout, Worker
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import EraseForm, StandingForm
@@ -48,12 +48,14 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def worker(request: HttpRequest, operator: User, worker_id: str) -> HttpResponse:
     who = find(worker_id)
+    paid = who.payout_lines.filter(payout__state=Payout.State.PAID).select_related("payout")
+    held = who.qualifications.select_related("type__requester").order_by("-granted_at", "-pk")
     context = {
         "worker": who,
-        "outside_ids": list(queries.outside_ids(who)),
-        "payouts": list(queries.payouts_of(who)[:ROWS_OF_EACH]),
-        "qualifications": page_of(queries.qualifications_of(who), request, ROWS_OF_EACH),
-        "blocks": list(queries.blocks_of(who)[:ROWS_OF_EACH]),
+        "outside_ids": list(PanelEntry.objects.filter(worker=who).select_related("panel").order_by("pk")),
+        "payouts": list(paid.order_by("-pk")[:ROWS_OF_EACH]),
+        "qualifications": page_of(held, request, ROWS_OF_EACH),
+        "blocks": list(who.blocks.select_related("requester").order_by("-pk")[:ROWS_OF_EACH]),
         "concerns": list(queries.concerns().filter(worker=who)[:ROWS_OF_EACH]),
         "actions": list(queries.actions().filter(worker=who)[:ROWS_OF_EACH]),
     }
