@@ -199,10 +199,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "common.watching.WatchingMiddleware",
     # Around all that reads or writes, such as the saving of a session after the view.
-    "marketplace.site.unavailable.UnavailableMiddleware",
+    "marketplace.site.middleware.UnavailableMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # A request to the frames' host meets nothing of the site.
-    "marketplace.site.frame_host.FrameHostMiddleware",
+    "marketplace.site.middleware.FrameHostMiddleware",
     # Programs, not browsers: the wire needs no session, no CSRF token and no policy header.
     "marketplace.wire.middleware.WireMiddleware",
     "common.compressed_files.CompressedFilesMiddleware",
@@ -215,7 +215,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     # Before the one that looks for a token in the form, and reads all of it.
     "marketplace.site.large_forms.LargeFormMiddleware",
-    "marketplace.site.unreadable.UnreadableTextMiddleware",
+    "marketplace.site.middleware.UnreadableTextMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",

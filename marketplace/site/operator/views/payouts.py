@@ -1,5 +1,6 @@
 """What workers are owed, and marking it as paid: draft, look, pay, exactly once."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -16,11 +17,13 @@ from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import OwedForm, UndoForm
 from marketplace.site.operator.pages import page_of, paged, sent_token, show
-from marketplace.site.operator.payroll import as_csv
-from marketplace.site.pages import kept_query
+from marketplace.site.pages import csv_file, kept_query
 from marketplace.verbs import clock, payouts
 
 SECTION = "owed"
+COLUMNS = ("worker id", "name", "e-mail", "outside id", "amount", "currency")
+CURRENCY = "USD"
+_LINES_AT_ONCE = 500
 
 
 def find(pk: int) -> Payout:
@@ -131,4 +134,17 @@ def _sums(lines: Any) -> dict[str, Any]:
 @require_safe
 @operator_required
 def payroll(request: HttpRequest, operator: User, pk: int) -> StreamingHttpResponse:
-    return as_csv(find(pk))
+    """A line for each worker."""
+    run = find(pk)
+    name = f"payout-{run.pk}{'-draft' if run.state == Payout.State.DRAFT else ''}.csv"
+    return csv_file(name, COLUMNS, _rows(run))
+
+
+def _rows(payout: Payout) -> Iterator[tuple[str | Decimal, ...]]:
+    lines = payout.lines.select_related("worker__user", "worker__panel_entry").order_by("pk")
+    for line in lines.iterator(chunk_size=_LINES_AT_ONCE):
+        worker = line.worker
+        # Most workers did not come through a panel.
+        entry = getattr(worker, "panel_entry", None)
+        outside_id = entry.outside_id if entry else ""
+        yield worker.worker_id, worker.user.username, worker.user.email, outside_id, line.amount, CURRENCY
