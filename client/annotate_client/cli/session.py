@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 import httpx
 
-from annotate_client.api import Api
+from annotate_client.api import URL, Api
 from annotate_client.cli.description import Description, Operation, read
-from annotate_client.client import TOKEN, URL
+from annotate_client.client import TOKEN
 from annotate_client.models import MODEL_TOKEN
 
 #: Written by `make run` and `manage.py load_sample` into the server's DATA_DIR, with the same fields as a login.
