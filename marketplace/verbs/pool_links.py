@@ -52,7 +52,7 @@ def read(query: str, hosts: Sequence[str], now: datetime, wall: datetime) -> Off
         raise RequestError(Sentence("Nobody joins by such links here. Ask whoever gave you the link."))
     try:
         link = rules.read(query)
-    except rules.NotWhole as error:
+    except ValueError as error:
         raise _not_whole() from error
     key = AccessKey.objects.filter(access_key_id=link.access_key_id, active=True).select_related("requester").first()
     if key is None:
