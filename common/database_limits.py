@@ -23,6 +23,12 @@ _CANCELLED = "57014"
 _LOCKS = ("55P03", "40P01", "40001")
 # The server ends or begins, has no connection left, or closed one that rested inside a transaction.
 _ENDED = ("57P01", "57P02", "57P03", "53300", "25P03")
+# Without IMMEDIATE, a transaction that reads before it writes fails under concurrency however long it waits.
+SQLITE_OPTIONS: Final = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
 
 
 def wait_for_connection(config: Any, seconds: int) -> None:
