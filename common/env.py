@@ -21,21 +21,21 @@ def text(name: str, default: str | None = None) -> str:
 def boolean(name: str, default: bool = False) -> bool:
     value = os.environ.get(name, str(default))
     if value not in ("True", "False"):
-        raise ImproperlyConfigured(f"{name} is {value!r}: write True or False.")
+        raise ImproperlyConfigured(f"{name} must be True or False, not {value!r}.")
     return value == "True"
 
 
 def integer(name: str, default: int, *, low: int, high: int) -> int:
     value = os.environ.get(name, str(default))
     if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
-        raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number from {low} to {high}.")
+        raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
     return int(value)
 
 
 def choice(name: str, default: str, among: tuple[str, ...]) -> str:
     value = os.environ.get(name) or default
     if value not in among:
-        raise ImproperlyConfigured(f"{name} is {value!r}: write {' or '.join(among)}.")
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(among)}, not {value!r}.")
     return value
 
 
