@@ -1,12 +1,9 @@
 """Invitations, signing up, addresses and attempts, one person at a time and many at once."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from common.patience import SIGN_IN, Patience
 from common.tries import Tried
@@ -20,27 +17,13 @@ from marketplace.rules.errors import (
     TooManyAttempts,
 )
 from marketplace.verbs import access, attempts, qualifications
+from tests.marketplace.verbs.test_concurrency import at_once
 
 pytestmark = pytest.mark.on_postgresql
 
 
 def join(name: str, now: datetime, invitation: Invitation | None = None, email: str = "") -> Worker:
     return access.sign_up(name, "long-enough-7", email=email, country="CA", now=now, invitation=invitation)
-
-
-def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
-    """What each call gave, or the refusal that it raised."""
-
-    def run(call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except MarketplaceError as refusal:
-            return refusal
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 @pytest.mark.django_db

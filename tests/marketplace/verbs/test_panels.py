@@ -9,7 +9,7 @@ from marketplace.models import HitType, Panel, PanelEntry, Worker
 from marketplace.rules.errors import NotAdmitted, ParameterValidationError, RequestError
 from marketplace.rules.panels import sign
 from marketplace.verbs import accounts, assignments, panels
-from tests.marketplace.verbs.test_access import at_once
+from tests.marketplace.verbs.test_concurrency import at_once
 
 pytestmark = pytest.mark.on_postgresql
 
