@@ -46,6 +46,10 @@ class NotFilledError(ValueError):
         self.missing = missing
 
 
+class TooLargeError(NotFilledError):
+    """Filled in, the page has more bytes than it may have."""
+
+
 @dataclass(frozen=True)
 class Placeholder:
     name: str
@@ -135,7 +139,7 @@ def filled(
     for placeholder in found:
         # Counted on the way: thousands of places for one long value would not fit into the memory.
         if size + len(values[placeholder.name]) > most:
-            raise NotFilledError(_too_large(most))
+            raise TooLargeError(_too_large(most))
         is_markup = placeholder.place == TEXT and placeholder.name in markup
         value = markup[placeholder.name] if is_markup else _value(placeholder, values[placeholder.name])
         size += len(value)
@@ -143,7 +147,7 @@ def filled(
         place = placeholder.end
     page = "".join(written) + html[place:]
     if len(page.encode()) > most:
-        raise NotFilledError(_too_large(most))
+        raise TooLargeError(_too_large(most))
     return page
 
 
