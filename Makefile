@@ -30,7 +30,7 @@ check: $(TOOLS) ## lint, formatting, templates and types
 	@$(BIN)/python -m ops.check
 
 demo: $(RUNTIME) ## the main job end to end with a simulated crowd; RECIPE=cosmos for another, INPUT=file for your own
-	@$(BIN)/python -m ops.demo
+	@$(BIN)/python -m tests.demo
 
 bench: $(TOOLS) ## measure against the stated limits
 	@$(BIN)/python -m tests.benchmarks

@@ -9,10 +9,10 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
-from annotate import __version__, env
-from common import error_reports, logs
+from annotate import __version__
+from common import env, error_reports, logs
 from common.configuration import debug_fault, secret_fault
-from common.database_limits import wait_for_connection
+from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import env_mail
 
@@ -188,12 +188,7 @@ DATABASES = {
     )
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # Without IMMEDIATE, a transaction that reads before it writes fails under concurrency however long it waits.
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    }
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 # Of PostgreSQL, in seconds; 0 for no limit. A page's statement ends before the visitor and the proxy have left; a job's
 # after the longest step that a large project has. Commands (migrations, backups) have none: common/database_limits.py.
 wait_for_connection(DATABASES["default"], env.integer("DATABASE_CONNECT_SECONDS", 10, low=1, high=120))

@@ -90,15 +90,14 @@ def is_public(address: str) -> bool:
 
 
 class AddressError(Exception):
-    """This address may not be called. The message goes on after "The webhook's address"."""
+    """This address may not be called. The message goes on after "The webhook's address".
 
+    `lacks` says which permission of Reach would allow it: http, networks, or none.
+    """
 
-class PlainHttpError(AddressError):
-    """It is not https, and http is not allowed."""
-
-
-class InternalAddressError(AddressError):
-    """It is on an internal network that is not allowed."""
+    def __init__(self, message: str, lacks: str = "") -> None:
+        super().__init__(message)
+        self.lacks = lacks
 
 
 @dataclass(frozen=True)
@@ -137,10 +136,10 @@ def checked(url: str, reach: Reach) -> SplitResult:
         raise AddressError("has an IP address that is not written in full, such as 192.0.2.1.")
     itself = reach.names_itself(host)
     if parts.scheme != "https" and not (parts.scheme == "http" and (itself or reach.http)):
-        kind = PlainHttpError if parts.scheme == "http" else AddressError
-        raise kind(f"must begin with https://{' or http://' if reach.http else ''}.")
+        lacks = "http" if parts.scheme == "http" else ""
+        raise AddressError(f"must begin with https://{' or http://' if reach.http else ''}.", lacks)
     if not itself and _is_internal(host, reach):
-        raise InternalAddressError("must be on the internet, not on an internal network.")
+        raise AddressError("must be on the internet, not on an internal network.", "networks")
     return parts
 
 

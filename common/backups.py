@@ -115,7 +115,10 @@ def make(what: Backed, folder: Path, *, keep: int | None = None, verify: bool = 
         file = folder / f"{what.name}-{manifest.moment:%Y%m%dT%H%M%S%fZ}.backup"
         new.replace(file)
         _flush(folder)
-    made = Made(file, manifest, verify, _drop_old(what, folder, keep))
+    old = backups(what.name, folder)[:-keep] if keep else []
+    for each in old:
+        each.unlink()
+    made = Made(file, manifest, verify, old)
     _tell_last(what, folder, made)
     return made
 
@@ -154,13 +157,6 @@ def _tell_last(what: Backed, folder: Path, made: Made) -> None:
 def backups(name: str, folder: Path) -> list[Path]:
     """The backups of the project in the folder, oldest first."""
     return sorted(folder.glob(f"{name}-2*.backup"))
-
-
-def _drop_old(what: Backed, folder: Path, keep: int | None) -> list[Path]:
-    old = backups(what.name, folder)[:-keep] if keep else []
-    for file in old:
-        file.unlink()
-    return old
 
 
 def _dump(what: Backed, connection: BaseDatabaseWrapper, scratch: Path) -> tuple[Path, Manifest]:

@@ -23,6 +23,12 @@ _CANCELLED = "57014"
 _LOCKS = ("55P03", "40P01", "40001")
 # The server ends or begins, has no connection left, or closed one that rested inside a transaction.
 _ENDED = ("57P01", "57P02", "57P03", "53300", "25P03")
+# Without IMMEDIATE, a transaction that reads before it writes fails under concurrency however long it waits.
+SQLITE_OPTIONS: Final = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+}
 
 
 def wait_for_connection(config: Any, seconds: int) -> None:
@@ -36,12 +42,8 @@ def bound_this_process(*, statement: int, idle: int) -> None:
     for config in connections.settings.values():
         if config["ENGINE"] == POSTGRESQL:
             options = config.setdefault("OPTIONS", {})
-            options["options"] = f"{options.get('options', '')} {_as_options(statement, idle)}".strip()
-
-
-def _as_options(statement: int, idle: int) -> str:
-    limits = {"statement_timeout": statement, "idle_in_transaction_session_timeout": idle}
-    return " ".join(f"-c {name}={seconds * 1000}" for name, seconds in limits.items())
+            bounds = f"-c statement_timeout={statement * 1000} -c idle_in_transaction_session_timeout={idle * 1000}"
+            options["options"] = f"{options.get('options', '')} {bounds}".strip()
 
 
 def bound_pages() -> None:

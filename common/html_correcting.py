@@ -134,21 +134,20 @@ def _shares(html: str, size: int) -> tuple[Share, ...]:
     """What takes the space, the largest share first; nothing is counted twice."""
     rest, counted = html, []
     for what, found in (
-        (PICTURES, _data_addresses),
+        (PICTURES, lambda text: (each.span() for each in _DATA_ADDRESS.finditer(text))),
         ("comments", _comments),
         ("style sheets inside the page", lambda text: _regions(text, STYLE)),
         ("scripts inside the page", lambda text: _regions(text, SCRIPT)),
-        ("white space that a browser shows as one space", _white_space),
+        (
+            "white space that a browser shows as one space",
+            lambda text: ((each.start() + 1, each.end()) for each in _SPACE.finditer(text)),
+        ),
     ):
         spans = list(found(rest))
         counted.append(Share(what, sum(size_of(rest[start:end]) for start, end in spans), len(spans)))
         rest = _without(rest, spans)
     counted.append(Share("texts and tags", size - sum(share.size for share in counted), 1))
     return tuple(sorted((share for share in counted if share.size), key=lambda share: -share.size))
-
-
-def _data_addresses(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _DATA_ADDRESS.finditer(text))
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
@@ -160,10 +159,6 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 def _regions(text: str, name: str) -> Iterator[tuple[int, int]]:
     return ((region.start, region.end) for region in Page(text).regions if region.name == name)
-
-
-def _white_space(text: str) -> Iterator[tuple[int, int]]:
-    return ((found.start() + 1, found.end()) for found in _SPACE.finditer(text))
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -186,7 +181,7 @@ def _corrected(html: str, raw: bool, most: int, squeeze: bool) -> tuple[str, lis
         if beyond is not None:
             return "", [str(beyond)]
         copy = _closed(copy)
-        copy = _shown_again(_written_anew(_sheltered(copy), squeeze)) if raw else _written_anew(copy, squeeze)
+        copy = _SHELTER.sub(r"\1", _written_anew(_sheltered(copy), squeeze)) if raw else _written_anew(copy, squeeze)
         faults = template_faults(copy, raw)
         if not faults:
             break
@@ -206,10 +201,6 @@ def _sheltered(html: str) -> str:
         if not before or reached[before - 1] <= found.start():
             changes.replace(found.start(), found.end(), f"<!--raw:{found[0]}-->")
     return changes.made()
-
-
-def _shown_again(html: str) -> str:
-    return _SHELTER.sub(r"\1", html)
 
 
 def _closed(html: str) -> str:

@@ -186,11 +186,6 @@ def position(html: str, at: int) -> tuple[int, int]:
     return html.count("\n", 0, at) + 1, at - (html.rfind("\n", 0, at) + 1)
 
 
-def _our_name(file: str) -> str:
-    """The script of ours that takes the place of a file; empty when none does."""
-    return next((name for name in _OUR_SCRIPTS if name.lower() == file.lower()), "")
-
-
 @dataclass(frozen=True)
 class Surroundings:
     """What a page needs in its frame: where answers go, whose they are, where our scripts are (with a / at the end).
@@ -266,7 +261,9 @@ def _exchange_script(changes: Changes, tag: Tag, around: Surroundings) -> None:
 
 
 def _script_of_ours(tag: Tag) -> str:
-    return _our_name(tag.value("src").partition("?")[0].rpartition("/")[2]) if tag.name == "script" else ""
+    """The script of ours that takes the place of a file; empty when none does."""
+    file = tag.value("src").partition("?")[0].rpartition("/")[2].lower() if tag.name == "script" else ""
+    return next((name for name in _OUR_SCRIPTS if name.lower() == file), "")
 
 
 def _give_scheme(changes: Changes, tag: Tag) -> None:

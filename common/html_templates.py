@@ -39,19 +39,15 @@ NO_MARKUP: Mapping[str, str] = MappingProxyType({})
 
 
 class NotFilledError(ValueError):
-    """The page cannot be filled in with these values; the message says why."""
+    """The page cannot be filled in with these values; the message says why. `missing`: placeholders without a value."""
+
+    def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 class TooLargeError(NotFilledError):
     """Filled in, the page has more bytes than it may have."""
-
-
-class MissingValuesError(NotFilledError):
-    """Placeholders without a value: `names`."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        super().__init__(f"There is no value for {', '.join(names)}.")
 
 
 @dataclass(frozen=True)
@@ -81,14 +77,10 @@ def template_faults(html: str, raw: bool = False) -> list[Fault]:
         Fault(*position(html, bad.start()), "This character cannot be shown.") for bad in CANNOT_BE_SHOWN.finditer(html)
     ]
     # Whatever stands there later: the page around it must hold together by itself.
-    found += html_faults(_blanked(html) if raw else html)
+    found += html_faults(PLACEHOLDER.sub(lambda found: " " * len(found[0]), html) if raw else html)
     if not raw:
         found += _misplaced(html)
     return sorted(found, key=lambda each: (each.line, each.column))
-
-
-def _blanked(html: str) -> str:
-    return PLACEHOLDER.sub(lambda found: " " * len(found[0]), html)
 
 
 def _misplaced(html: str) -> Iterator[Fault]:
@@ -166,7 +158,7 @@ def _too_large(most: int) -> str:
 def _compare(wanted: list[str], values: Mapping[str, str]) -> None:
     missing = [name for name in dict.fromkeys(wanted) if name not in values]
     if missing:
-        raise MissingValuesError(missing)
+        raise NotFilledError(f"There is no value for {', '.join(missing)}.", missing)
     for name in dict.fromkeys(wanted):
         if CANNOT_BE_SHOWN.search(values[name]):
             raise NotFilledError(f"The value of {name} has a character that cannot be shown.")

@@ -36,11 +36,14 @@ MOST_TRIED = 4
 
 
 class NoAnswerError(Exception):
-    """Nobody answered, or the name leads where nothing may be called; another time it may be otherwise."""
+    """Nobody answered, or the name leads where nothing may be called; another time it may be otherwise.
 
+    `lacks` is `networks` where the name leads to an internal network that Reach does not allow.
+    """
 
-class InternalHostError(NoAnswerError):
-    """The name leads to an internal network that is not allowed."""
+    def __init__(self, message: str, lacks: str = "") -> None:
+        super().__init__(message)
+        self.lacks = lacks
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def look_up(parts: SplitResult, reach: Reach) -> list[Any]:
     if not reach.names_itself(host):
         internal = [str(entry[4][0]) for entry in found if not reach.permits(str(entry[4][0]))]
         if internal:
-            raise InternalHostError(f"The webhook's host {host} is on an internal network: {internal[0]}.")
+            raise NoAnswerError(f"The webhook's host {host} is on an internal network: {internal[0]}.", "networks")
     return found[:MOST_TRIED]
 
 

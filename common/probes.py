@@ -45,10 +45,6 @@ def answer(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
-def _health(request: HttpRequest) -> HttpResponse:
-    return JsonResponse({"status": READY})
-
-
 def _ready(request: HttpRequest) -> HttpResponse:
     said = readiness.said()
     ready = all(each == READY for each in said.values())
@@ -85,7 +81,7 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 _PAGES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
-    "/health": _health,
+    "/health": lambda request: JsonResponse({"status": READY}),
     "/ready": _ready,
     "/metrics": _metrics,
 }

@@ -43,7 +43,8 @@ class UnreadableTextMiddleware(ABC):
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         in_address = "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", "")
-        if in_address or not _encoding_is_known(request) or any("\x00" in text for text in request.COOKIES.values()):
+        known = not request.encoding or codecs.lookup(request.encoding).name in ENCODINGS
+        if in_address or not known or any("\x00" in text for text in request.COOKIES.values()):
             return self.refusal(request)
         return self.get_response(request)
 
@@ -90,7 +91,3 @@ def _of_a_value(error: Exception) -> str:
         return "no address"
     state = getattr(error.__cause__, "pgcode", None) if isinstance(error, DataError) else None
     return state if state in _OF_A_VALUE else ""
-
-
-def _encoding_is_known(request: HttpRequest) -> bool:
-    return not request.encoding or codecs.lookup(request.encoding).name in ENCODINGS

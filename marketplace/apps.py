@@ -1,3 +1,4 @@
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -15,18 +16,9 @@ class MarketplaceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        import_module("marketplace.checks")
         from common.migrations import check_age
-        from marketplace.checks import (
-            accept_any_key_stays_at_home,
-            frames_have_their_own_host,
-            queues_have_a_key,
-            test_controls_stay_at_home,
-        )
 
-        register(accept_any_key_stays_at_home)
-        register(test_controls_stay_at_home)
-        register(queues_have_a_key)
-        register(frames_have_their_own_host)
         register(check_age, Tags.database)
         post_migrate.connect(_fill_tables, sender=self)
         user_logged_in.connect(_begin_session)

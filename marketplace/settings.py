@@ -9,35 +9,16 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from common import __version__, error_reports, logs
+from common import __version__, env, error_reports, logs
 from common.addresses import LOOPBACK_NAMES
-from common.configuration import debug_fault, is_home, secret_fault, token_fault
-from common.database_limits import wait_for_connection
+from common.configuration import debug_fault, is_home, secret_fault
+from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import env_mail
 from marketplace.rules.throttling import Rate
 from marketplace.rules.throttling import parse as parse_rate
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-
-def env_bool(name: str, default: bool) -> bool:
-    """Read True or False; any other word is refused, because a typing error must not open a door."""
-    raw = os.environ.get(name, str(default))
-    if raw not in ("True", "False"):
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write True or False.")
-    return raw == "True"
-
-
-def env_list(name: str, default: str) -> list[str]:
-    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
-
-
-def env_int(name: str, default: int, least: int, most: int) -> int:
-    raw = os.environ.get(name, str(default))
-    if not raw.isdecimal() or not least <= int(raw) <= most:
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write a whole number from {least} to {most}.")
-    return int(raw)
 
 
 def env_money(name: str, default: str) -> Decimal:
@@ -69,37 +50,17 @@ def env_rate(name: str) -> Rate | None:
         raise ImproperlyConfigured(f"{name}: {error}.") from error
 
 
-def env_secret(name: str) -> str:
-    """Empty where it is not set; one that can be guessed is refused."""
-    raw = os.environ.get(name, "")
-    if fault := token_fault(name, raw):
-        raise ImproperlyConfigured(fault)
-    return raw
-
-
-def env_choice(name: str, default: str, *words: str) -> str:
-    raw = os.environ.get(name) or default
-    if raw not in words:
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write {' or '.join(words)}.")
-    return raw
-
-
 def database(url: str) -> dict[str, Any]:
     config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     if config["ENGINE"] == "django.db.backends.sqlite3":
         Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-        # IMMEDIATE: under WAL a transaction that starts as a reader and then writes fails whatever the timeout.
-        config["OPTIONS"] = {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        }
+        config["OPTIONS"] = SQLITE_OPTIONS
     elif config["ENGINE"] != "django.db.backends.postgresql":
         raise ImproperlyConfigured("MARKETPLACE_DATABASE_URL: use sqlite:// or postgres://.")
     return config
 
 
-DEBUG = env_bool("MARKETPLACE_DEBUG", False)
+DEBUG = env.boolean("MARKETPLACE_DEBUG", False)
 SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "")
 if not SECRET_KEY:
     if not DEBUG:
@@ -117,7 +78,7 @@ if _fault:
     raise ImproperlyConfigured(_fault)
 # Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
 MARKETPLACE_FRAMES_URL = env_origin("MARKETPLACE_FRAMES_URL", "")
-MARKETPLACE_ACCEPT_ANY_KEY = env_bool("MARKETPLACE_ACCEPT_ANY_KEY", False)
+MARKETPLACE_ACCEPT_ANY_KEY = env.boolean("MARKETPLACE_ACCEPT_ANY_KEY", False)
 # What workers read as the name of a requester whom an unknown key made: KEY=Name, and a comma before the next.
 MARKETPLACE_REQUESTER_NAMES = {
     key.strip(): name.strip()
@@ -126,9 +87,9 @@ MARKETPLACE_REQUESTER_NAMES = {
     )
     if is_named and name.strip()
 }
-MARKETPLACE_SANDBOX = env_bool("MARKETPLACE_SANDBOX", False)
+MARKETPLACE_SANDBOX = env.boolean("MARKETPLACE_SANDBOX", False)
 # Faults on demand and a clock that tests can move: a door for anybody, so for a sandbox on this machine only.
-MARKETPLACE_TEST_CONTROLS = env_bool("MARKETPLACE_TEST_CONTROLS", False)
+MARKETPLACE_TEST_CONTROLS = env.boolean("MARKETPLACE_TEST_CONTROLS", False)
 # Calls that one requester may make, such as 20,5/s: 20 at once, 5 a second in the long run. Empty: no limit.
 MARKETPLACE_THROTTLE = env_rate("MARKETPLACE_THROTTLE")
 # Where notifications to queues and topics go, and with which key. Without an address they are kept as undeliverable.
@@ -139,20 +100,20 @@ MARKETPLACE_AWS_SECRET_ACCESS_KEY = os.environ.get("MARKETPLACE_AWS_SECRET_ACCES
 MARKETPLACE_AWS_REGION = os.environ.get("MARKETPLACE_AWS_REGION", "us-east-1")
 MARKETPLACE_STARTING_BALANCE = env_money("MARKETPLACE_STARTING_BALANCE", "10000.00")
 # How many HITs one worker may have in hand at a time.
-MARKETPLACE_QUEUE_LIMIT = env_int("MARKETPLACE_QUEUE_LIMIT", 25, 1, 1000)
+MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, low=1, high=1000)
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
 _laptop = is_home(MARKETPLACE_PUBLIC_URL)
 _own_names = ",".join(f"[{name}]" if ":" in name else name for name in LOOPBACK_NAMES)
 # Plain http is refused for task pages, except on these hosts: a laptop has no certificate. On a server, an address of
 # loopback would lead into each worker's own machine.
-MARKETPLACE_HTTP_QUESTION_HOSTS = env_list("MARKETPLACE_HTTP_QUESTION_HOSTS", _own_names if _laptop else "")
+MARKETPLACE_HTTP_QUESTION_HOSTS = env.words("MARKETPLACE_HTTP_QUESTION_HOSTS", _own_names if _laptop else "")
 # Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
-MARKETPLACE_SIGN_UP = env_choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", "open", "invitation")
+MARKETPLACE_SIGN_UP = env.choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", ("open", "invitation"))
 # Whether requesters may let people in by links of their pools, also where nobody else signs up without an invitation.
-MARKETPLACE_POOL_LINKS = env_bool("MARKETPLACE_POOL_LINKS", True)
+MARKETPLACE_POOL_LINKS = env.boolean("MARKETPLACE_POOL_LINKS", True)
 # How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
-MARKETPLACE_PROXIES = env_int("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, 0, 10)
+MARKETPLACE_PROXIES = env.integer("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, low=0, high=10)
 # With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.
 _mail = env_mail("MARKETPLACE_EMAIL_URL")
 MARKETPLACE_MAIL = bool(_mail)
@@ -161,14 +122,14 @@ EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("MARKETPLACE_EMAIL_FROM") or f"commons@{_public.hostname}"
 # Whom to ask when the site cannot help; shown as it is. Empty: "the people who run this marketplace".
 MARKETPLACE_CONTACT = os.environ.get("MARKETPLACE_CONTACT", "")
-ALLOWED_HOSTS = env_list("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},{_own_names}")
+ALLOWED_HOSTS = env.words("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},{_own_names}")
 if MARKETPLACE_FRAMES_URL:
     ALLOWED_HOSTS.append(str(urlsplit(MARKETPLACE_FRAMES_URL).hostname))
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
 # An answer may be about many items, with a box for each choice. Address and form together hold no more.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 # Of one form, with its files: no page takes any, whoever sends it. No less than an answer may have.
-MARKETPLACE_MAX_FORM_BYTES = env_int("MARKETPLACE_MAX_FORM_MB", 3, 3, 100) * 1024 * 1024
+MARKETPLACE_MAX_FORM_BYTES = env.integer("MARKETPLACE_MAX_FORM_MB", 3, low=3, high=100) * 1024 * 1024
 
 DATA_DIR = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
 DATABASES = {
@@ -177,10 +138,10 @@ DATABASES = {
     )
 }
 # Of PostgreSQL, in seconds; 0 for no limit. Pages and calls have the first two, `tick` the last, commands none.
-wait_for_connection(DATABASES["default"], env_int("MARKETPLACE_DATABASE_CONNECT_SECONDS", 10, 1, 120))
-DATABASE_STATEMENT_SECONDS = env_int("MARKETPLACE_DATABASE_STATEMENT_SECONDS", 25, 0, 3600)
-DATABASE_IDLE_SECONDS = env_int("MARKETPLACE_DATABASE_IDLE_SECONDS", 60, 0, 3600)
-DATABASE_JOB_SECONDS = env_int("MARKETPLACE_DATABASE_JOB_SECONDS", 600, 0, 86_400)
+wait_for_connection(DATABASES["default"], env.integer("MARKETPLACE_DATABASE_CONNECT_SECONDS", 10, low=1, high=120))
+DATABASE_STATEMENT_SECONDS = env.integer("MARKETPLACE_DATABASE_STATEMENT_SECONDS", 25, low=0, high=3600)
+DATABASE_IDLE_SECONDS = env.integer("MARKETPLACE_DATABASE_IDLE_SECONDS", 60, low=0, high=3600)
+DATABASE_JOB_SECONDS = env.integer("MARKETPLACE_DATABASE_JOB_SECONDS", 600, low=0, high=86_400)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
@@ -199,10 +160,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "common.watching.WatchingMiddleware",
     # Around all that reads or writes, such as the saving of a session after the view.
-    "marketplace.site.unavailable.UnavailableMiddleware",
+    "marketplace.site.middleware.UnavailableMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # A request to the frames' host meets nothing of the site.
-    "marketplace.site.frame_host.FrameHostMiddleware",
+    "marketplace.site.middleware.FrameHostMiddleware",
     # Programs, not browsers: the wire needs no session, no CSRF token and no policy header.
     "marketplace.wire.middleware.WireMiddleware",
     "common.compressed_files.CompressedFilesMiddleware",
@@ -215,7 +176,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     # Before the one that looks for a token in the form, and reads all of it.
     "marketplace.site.large_forms.LargeFormMiddleware",
-    "marketplace.site.unreadable.UnreadableTextMiddleware",
+    "marketplace.site.middleware.UnreadableTextMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
@@ -250,7 +211,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AUTHENTICATION_BACKENDS = ["marketplace.site.sign_in.Backend"]
 # Operators without a second factor are led to its page, and see no other.
-MARKETPLACE_REQUIRE_SECOND_FACTOR = env_bool("MARKETPLACE_REQUIRE_SECOND_FACTOR", False)
+MARKETPLACE_REQUIRE_SECOND_FACTOR = env.boolean("MARKETPLACE_REQUIRE_SECOND_FACTOR", False)
 OTP_TOTP_ISSUER = f"Commons {_public.hostname}"
 # Tries are counted as those of passwords are (marketplace/site/throttle.py), so that nobody is kept out for ever.
 OTP_TOTP_THROTTLE_FACTOR = 0
@@ -288,7 +249,7 @@ SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 if _public.scheme == "https":
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_HSTS_SECONDS = env_int("MARKETPLACE_HSTS_SECONDS", 365 * 24 * 3600, 0, 10**9)
+    SECURE_HSTS_SECONDS = env.integer("MARKETPLACE_HSTS_SECONDS", 365 * 24 * 3600, low=0, high=10**9)
 # Programs of one network call the API, and ask for the health of a process, without a proxy in between.
 SECURE_REDIRECT_EXEMPT = ["^$", "^health/", "^ready/", "^metrics"]
 # Other host names of the domain are not ours to decide about, and a list of browsers is not left in a day.
@@ -319,9 +280,9 @@ CONTENT_SECURITY_POLICY = {
 # What is watched from outside: common/probes.py.
 READINESS_CHECKS = "marketplace.readiness.CHECKS"
 METRICS_PARTS = "marketplace.figures.PARTS"
-METRICS_TOKEN = env_secret("MARKETPLACE_METRICS_TOKEN")
+METRICS_TOKEN = env.secret("MARKETPLACE_METRICS_TOKEN")
 error_reports.begin(os.environ.get("MARKETPLACE_SENTRY_DSN", ""), f"marketplace@{__version__}")
-LOG_FORMAT = env_choice("MARKETPLACE_LOG_FORMAT", logs.LINES, *logs.FORMATS)
+LOG_FORMAT = env.choice("MARKETPLACE_LOG_FORMAT", logs.LINES, logs.FORMATS)
 # Gunicorn's form of the lines of requests is in ops/gunicorn.py.
 LOGGING = logs.settings(
     LOG_FORMAT, {"format": "%(message)s"}, "INFO", {"django.server": {"filters": ["without_query"]}}

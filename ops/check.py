@@ -20,7 +20,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "templates": ("djlint", "--lint", "--quiet", "templates", "hits"),
     "imports": ("pytest", "-q", "-p", "no:django", "tests/common/test_structure.py"),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
-    "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops"),
+    "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops", "tests/demo"),
     # It has settings of its own: all of it is strict, and it runs on older versions of Python.
     "types of the client": (*MYPY, ".mypy_cache/client", *CLIENT, "client/annotate_client"),
     # Tests make their tables from the models.

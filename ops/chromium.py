@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 
+from ops.surroundings import StackError
+
 #: As root, without a screen, and without a word to anybody outside.
 ARGUMENTS = [
     "--headless",
@@ -19,17 +21,13 @@ ARGUMENTS = [
 ]
 
 
-class NoBrowserError(Exception):
-    """No browser is installed here."""
-
-
 def whole() -> str:
-    """The browser that people have, with its profile and its cookie settings. Raises NoBrowserError."""
+    """The browser that people have, with its profile and its cookie settings. Raises StackError."""
     return _first("chromium")
 
 
 def quick() -> str:
-    """The same engine without the windows around it, if it is installed: a third less work. Raises NoBrowserError."""
+    """The same engine without the windows around it, if it is installed: a third less work. Raises StackError."""
     return _first("chromium-headless-shell", "chromium")
 
 
@@ -37,4 +35,4 @@ def _first(*names: str) -> str:
     for found in (os.environ.get("CHROMIUM"), *(shutil.which(name) for name in names)):
         if found:
             return found
-    raise NoBrowserError("No Chromium: install the package chromium, or say where it is in CHROMIUM.")
+    raise StackError("No Chromium: install the package chromium, or say where it is in CHROMIUM.")

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import Page, Route, sync_playwright
 
-from ops.chromium import ARGUMENTS, NoBrowserError, quick
+from ops.chromium import ARGUMENTS, quick
+from ops.surroundings import StackError
 
 if TYPE_CHECKING:
     from hits.protocols.base import TaskProtocol
@@ -47,7 +48,7 @@ SHRINK = """async ([png, width, height, quality]) => {
 def main(names: list[str]) -> int:
     try:
         chromium = quick()
-    except NoBrowserError as error:
+    except StackError as error:
         print(error, file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as data_dir:

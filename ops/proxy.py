@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ops.surroundings import StackError
+
 HERE = Path(__file__).resolve().parent
 # What the requester's side takes of a form, with room for the boundaries between its parts; in MB.
 FORM_MB = 3
@@ -34,12 +36,8 @@ NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+|localhost")
 SERVER = re.compile(r"[\w.-]+:\d{1,5}")
 
 
-class ProxyError(Exception):
-    """The configuration cannot be made; the message says which variable to set to what."""
-
-
 def configuration(given: Mapping[str, str]) -> str:
-    """The file. Raises ProxyError that names every variable that cannot be used."""
+    """The file. Raises StackError that names every variable that cannot be used."""
     faults: list[str] = []
     hosts = {name: _host(given, name, faults) for name in ("PUBLIC_URL", "MARKETPLACE_PUBLIC_URL")}
     if given.get("MARKETPLACE_FRAMES_URL"):
@@ -62,7 +60,7 @@ def configuration(given: Mapping[str, str]) -> str:
     largest = _number(given, "MAX_IMPORT_MB", 64, 1024, faults) + _number(given, "MAX_MEDIA_MB", 512, 4096, faults)
     form = _number(given, "MARKETPLACE_MAX_FORM_MB", 3, 100, faults)
     if faults:
-        raise ProxyError("\n".join(faults))
+        raise StackError("\n".join(faults))
     servers = [_server(given, values, host, name, largest, form) for name, host in hosts.items()]
     return _filled("nginx.conf.template", {**values, "servers": "".join(servers).rstrip()})
 
@@ -118,7 +116,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         text = configuration(os.environ)
-    except ProxyError as error:
+    except StackError as error:
         print(error, file=sys.stderr)
         return 1
     if options.write is None:

@@ -14,14 +14,10 @@ from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError, ours
 
 
-class _StopAskedError(Exception):
-    """SIGINT, SIGTERM or SIGHUP came."""
-
-
 def _ask_stop(number: int, frame: FrameType | None) -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # one is enough: a second one would cut the orderly stop short
-    raise _StopAskedError
+    raise KeyboardInterrupt
 
 
 def _listen_for_stop() -> None:
@@ -82,7 +78,7 @@ def main() -> int:
     except StackError as error:
         print(error, file=sys.stderr)
         return 1
-    except _StopAskedError:
+    except KeyboardInterrupt:
         print("\nStopping ...", flush=True)
         return 0
     finally:

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 
 import psycopg2
 
-from ops.chromium import NoBrowserError, whole
+from ops.chromium import whole
 from ops.ensure_database import drop
 from ops.surroundings import ROOT, StackError, whole_environment
 from ops.waiting import ServiceNotStartedError
@@ -282,7 +282,7 @@ def missing(server: str | None) -> list[str]:
         found.append(f"No PostgreSQL at {LOCAL_SERVER} and no TEST_DATABASE_URL: tested on SQLite only.")
     try:
         whole()
-    except NoBrowserError as error:
+    except StackError as error:
         found.append(f"{error} No page was tried in a browser.")
     if not shutil.which("docker-compose"):
         found.append("No docker-compose: docker-compose.yml was not checked.")

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from playwright.sync_api import Error as PageError
 from playwright.sync_api import Page, sync_playwright
 
-from ops.chromium import ARGUMENTS, NoBrowserError, quick
+from ops.chromium import ARGUMENTS, quick
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
@@ -36,7 +36,7 @@ NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/static/")
 def main() -> int:
     try:
         chromium = quick()
-    except NoBrowserError as error:
+    except StackError as error:
         print(error, file=sys.stderr)
         return 1
     shutil.rmtree(FOLDER, ignore_errors=True)

@@ -15,20 +15,16 @@ PATIENCE_SECONDS = 180.0
 PAGE_MILLISECONDS = 60_000
 
 
-class NotSoError(StackError):
-    """What was waited for did not come."""
-
-
 class ServiceNotStartedError(StackError):
     """A service did not answer after its start, or ended. It may at the next try: `make test` makes one."""
 
 
 def until(true: Callable[[], object], what: str, seconds: float = PATIENCE_SECONDS, pause: float = 0.1) -> None:
-    """Return when it is so. Raises NotSoError, with `what` for a sentence, when it is not after so many seconds."""
+    """Return when it is so. Raises StackError, with `what` for a sentence, when it is not after so many seconds."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
-            raise NotSoError(f"Not within {seconds:g} seconds: {what}.")
+            raise StackError(f"Not within {seconds:g} seconds: {what}.")
         time.sleep(pause)
 
 

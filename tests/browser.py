@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from ops.chromium import ARGUMENTS, NoBrowserError, quick
+from ops.chromium import ARGUMENTS, quick
+from ops.surroundings import StackError
 
 
 def launch_options(find: Callable[[], str] = quick) -> dict[str, Any]:
     """Options for Playwright's `launch`. `find` is `quick` or `whole` of `ops.chromium`."""
     try:
         return {"executable_path": find(), "args": ARGUMENTS}
-    except NoBrowserError as error:
+    except StackError as error:
         complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         complain(str(error))

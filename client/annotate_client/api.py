@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,10 @@ import httpx
 from annotate_client.errors import ApiError, ConnectionFailedError, UnexpectedAnswerError, api_error
 
 Result = TypeVar("Result")
+Own = TypeVar("Own", bound="SignedIn")
+
+#: Name in the environment.
+URL = "ANNOTATE_URL"
 
 USER_AGENT = "annotate-client/0.1.0"
 #: Answers that say that the call was not carried out and may be sent again: too many calls, or a server that is away.
@@ -173,6 +178,39 @@ class Api:
                     raise
             time.sleep(wait)
             pause, left = 2 * pause, left - 1
+
+
+class SignedIn:
+    """What a client is made of: `api`, closed at the end of a `with`. `names` are those of address and token in the
+    environment.
+    """
+
+    scheme = "Token"
+    names: tuple[str, str]
+
+    def __init__(self, address: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
+        """`timeout` is how many seconds the server may be silent. Raises ValueError for what is no address or token."""
+        self.api = Api(address, token, scheme=self.scheme, timeout=timeout, retries=retries)
+
+    @classmethod
+    def from_environment(cls: type[Own], **options: Any) -> Own:
+        """By address and token in the environment, so that no token is written into a script. Raises ValueError."""
+        if missing := [name for name in cls.names if not os.environ.get(name)]:
+            raise ValueError(f"Set {' and '.join(missing)} in the environment.")
+        address, token = (os.environ[name] for name in cls.names)
+        return cls(address, token, **options)
+
+    def __enter__(self: Own) -> Own:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.api.address!r})"
+
+    def close(self) -> None:
+        self.api.close()
 
 
 def path(*parts: object) -> str:

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, cast
 
-from annotate_client.api import Api, path
+from annotate_client.api import URL, SignedIn, path
 from annotate_client.projects import Project
 from annotate_client.shapes import ProjectDetailShape, ProjectShape
 
-#: Names in the environment.
-URL, TOKEN = "ANNOTATE_URL", "ANNOTATE_TOKEN"
+#: Name in the environment.
+TOKEN = "ANNOTATE_TOKEN"
 
 
-class Client:
+class Client(SignedIn):
     """`with Client("http://localhost:8000", token) as client:` closes its connections at the end.
 
     Make the token on the page of your account. Its scope says what it may do: `read`; `write`, also change what costs
     nothing; `pay`, also start projects and publish. `api` calls routes for which there is no method here.
     """
 
-    def __init__(self, address: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
-        """`timeout` is how many seconds the server may be silent. Raises ValueError for what is no address or token."""
-        self.api = Api(address, token, timeout=timeout, retries=retries)
-
-    @classmethod
-    def from_environment(cls, **options: Any) -> Client:
-        """By ANNOTATE_URL and ANNOTATE_TOKEN, so that no token is written into a script. Raises ValueError."""
-        if missing := [name for name in (URL, TOKEN) if not os.environ.get(name)]:
-            raise ValueError(f"Set {' and '.join(missing)} in the environment.")
-        return cls(os.environ[URL], os.environ[TOKEN], **options)
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"Client({self.api.address!r})"
-
-    def close(self) -> None:
-        self.api.close()
+    names = (URL, TOKEN)
 
     def projects(self, *, find: str | None = None, state: str | None = None) -> Iterator[Project]:
         """Those that you are a member of; `find` has words to look for, `state` is `draft` or `archived`."""

@@ -13,7 +13,7 @@ MOST_SHOWN = 1000
 
 
 class AnnotateError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package, and what has no class of its own."""
 
 
 class ConnectionFailedError(AnnotateError):
@@ -128,10 +128,6 @@ def fault_line(fault: FaultShape) -> str:
     return f"{', '.join(where)}: {fault['message']}" if where else fault["message"]
 
 
-class ConfirmationError(AnnotateError, ValueError):
-    """The confirmed price is not that of the quote. Nothing was sent, so nothing was published."""
-
-
 class BudgetRequestedError(AnnotateError):
     """The budget has no room for it, so an owner was asked; nothing is published before the answer."""
 
@@ -141,14 +137,6 @@ class BudgetRequestedError(AnnotateError):
             f"(request {request['id']}); it is published when the owner agrees."
         )
         self.request = request
-
-
-class NothingToWaitForError(AnnotateError):
-    """Nothing of the stage is published, so nothing would ever come."""
-
-
-class ComputationFailedError(AnnotateError):
-    """A computation failed or was stopped."""
 
 
 class WaitTimeoutError(AnnotateError, TimeoutError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -11,8 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, SupportsFloat, TypeAlias, cast
 
-from annotate_client.api import Api, path
-from annotate_client.client import URL
+from annotate_client.api import URL, SignedIn, path
 from annotate_client.errors import AnnotateError, ApiError
 from annotate_client.progress import LONGER, LONGEST_PAUSE, Progress, Report
 from annotate_client.shapes import LeasedItem, LeasedItems, ModelHome, StageForModel, StoredAnswers
@@ -96,31 +94,11 @@ def _number(item: int, name: str, value: Any, least: float, most: float) -> floa
     return number
 
 
-class ModelClient:
+class ModelClient(SignedIn):
     """With the token of a model, which is no lead's and opens nothing else."""
 
-    def __init__(self, address: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
-        """`timeout` is how many seconds the server may be silent. Raises ValueError for what is no address or token."""
-        self.api = Api(address, token, scheme="Model", timeout=timeout, retries=retries)
-
-    @classmethod
-    def from_environment(cls, **options: Any) -> ModelClient:
-        """By ANNOTATE_URL and ANNOTATE_MODEL_TOKEN. Raises ValueError."""
-        if missing := [name for name in (URL, MODEL_TOKEN) if not os.environ.get(name)]:
-            raise ValueError(f"Set {' and '.join(missing)} in the environment.")
-        return cls(os.environ[URL], os.environ[MODEL_TOKEN], **options)
-
-    def __enter__(self) -> ModelClient:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"ModelClient({self.api.address!r})"
-
-    def close(self) -> None:
-        self.api.close()
+    scheme = "Model"
+    names = (URL, MODEL_TOKEN)
 
     def about(self) -> ModelHome:
         """Who the token is, and how far each stage is."""

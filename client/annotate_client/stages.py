@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from annotate_client.api import Api, path
 from annotate_client.errors import (
+    AnnotateError,
     BudgetRequestedError,
-    ComputationFailedError,
-    ConfirmationError,
     ConflictError,
-    NothingToWaitForError,
     WaitTimeoutError,
 )
 from annotate_client.progress import Progress, Report, watch
@@ -110,7 +108,7 @@ class Stage:
         """Publish the items of the quote and reserve its money. `confirm` is its total in dollars, given back.
         `row` is what the stage is then.
 
-        Called again with the same quote it gives the same batch, so nothing is paid twice. Raises ConfirmationError
+        Called again with the same quote it gives the same batch, so nothing is paid twice. Raises AnnotateError
         where `confirm` is another amount, ConflictError (code `quote_changed`) where the price is another by now, and
         BudgetRequestedError where an owner has to agree first.
         """
@@ -124,11 +122,11 @@ class Stage:
 
     def _refuse_unconfirmed(self, quote: Quote, confirm: Decimal | str | float) -> None:
         if quote.stage != self._path():
-            raise ConfirmationError(f"The quote is one of {quote.stage} and not of {self._path()}.")
+            raise AnnotateError(f"The quote is one of {quote.stage} and not of {self._path()}.")
         if not quote.items:
-            raise ConfirmationError(" ".join(["Nothing can be published.", *quote.problems]))
+            raise AnnotateError(" ".join(["Nothing can be published.", *quote.problems]))
         if _amount(confirm) != quote.total:
-            raise ConfirmationError(f"Confirmed is {confirm!r}, and the quote says {quote.row['total']}.")
+            raise AnnotateError(f"Confirmed is {confirm!r}, and the quote says {quote.row['total']}.")
 
     def batches(self) -> Iterator[BatchShape]:
         """What was published, closed, extended and deleted at the marketplace."""
@@ -138,11 +136,11 @@ class Stage:
         """Wait until every item that was published has its verdict; the figures then.
 
         Answers come in when their HIT has all that it asks for, or has ended; until then they count nowhere.
-        Raises NothingToWaitForError where nothing is published, and WaitTimeoutError after so many seconds, with what
+        Raises AnnotateError where nothing is published, and WaitTimeoutError after so many seconds, with what
         holds it up as far as that is known. Answers come in as before: wait again.
         """
         if not self.refresh().figures["published"]:
-            raise NothingToWaitForError(f"Nothing of {self.key} is published. Publish it first.")
+            raise AnnotateError(f"Nothing of {self.key} is published. Publish it first.")
         row, is_over = watch(
             lambda: self.refresh().row,
             lambda row: _of_answers(row["figures"]),
@@ -208,7 +206,7 @@ class Stage:
         """Compute it over the answers that are there now, with one value of each item by `method`, and wait for it.
 
         The server computes it by itself as answers come in: such a run is waited for first. Raises
-        ComputationFailedError, and WaitTimeoutError after so many seconds: then it goes on.
+        AnnotateError, and WaitTimeoutError after so many seconds: then it goes on.
         """
         computation = self.agreement()["computation"]
         body = {"computation": computation, "params": {"method": method}}
@@ -222,7 +220,7 @@ class Stage:
             started = self._start(body)
         run = self._ended(started, progress, timeout)
         if run["state"] != RUN_DONE:
-            raise ComputationFailedError(f"The agreement was not computed ({run['state']}). {run['error']}".rstrip())
+            raise AnnotateError(f"The agreement was not computed ({run['state']}). {run['error']}".rstrip())
         return self.agreement()
 
     def _start(self, body: dict[str, Any]) -> RunShape:

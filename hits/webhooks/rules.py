@@ -17,7 +17,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from common import outgoing
-from common.addresses import AddressError, InternalAddressError, PlainHttpError, Reach, checked, is_loopback
+from common.addresses import AddressError, Reach, checked, is_loopback
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -25,10 +25,9 @@ VERSION = "v1"
 # Not of Standard Webhooks: from 2 on, the message may have come before.
 ATTEMPT = "webhook-attempt"
 _RUN_BY = "Whoever runs this installation can allow"
-_TO_DO: dict[type[Exception], str] = {
-    PlainHttpError: f" {_RUN_BY} http by WEBHOOK_HTTP.",
-    InternalAddressError: f" {_RUN_BY} the network by WEBHOOK_NETWORKS.",
-    outgoing.InternalHostError: f" {_RUN_BY} the network by WEBHOOK_NETWORKS.",
+_TO_DO = {
+    "http": f" {_RUN_BY} http by WEBHOOK_HTTP.",
+    "networks": f" {_RUN_BY} the network by WEBHOOK_NETWORKS.",
 }
 
 
@@ -45,7 +44,7 @@ def refuse(url: str) -> None:
     try:
         parts = checked(url, reach())
     except AddressError as error:
-        raise WebhookAddressError(f"The webhook's address {error}{_TO_DO.get(type(error), '')}") from None
+        raise WebhookAddressError(f"The webhook's address {error}{_TO_DO.get(error.lacks, '')}") from None
     if _is_here(parts):
         raise WebhookAddressError("The webhook's address is Annotate's own: it would report to itself.")
 
@@ -56,7 +55,7 @@ def refuse_by_name(url: str) -> None:
     try:
         outgoing.look_up(urlsplit(url), reach())
     except outgoing.NoAnswerError as error:
-        raise WebhookAddressError(f"{error}{_TO_DO.get(type(error), '')}") from None
+        raise WebhookAddressError(f"{error}{_TO_DO.get(error.lacks, '')}") from None
 
 
 def _is_here(parts: SplitResult) -> bool:

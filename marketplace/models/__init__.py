@@ -11,16 +11,11 @@ from marketplace.models.access import (
 )
 from marketplace.models.accounts import AccessKey, Requester, Worker
 from marketplace.models.assignments import Assignment
-from marketplace.models.blocks import WorkerBlock
-from marketplace.models.bonuses import BonusPayment
-from marketplace.models.concerns import Concern
 from marketplace.models.controls import Bucket, Controls, Fault, RequestCount
 from marketplace.models.events import Event, Notification, Webhook
-from marketplace.models.hits import Hit, HitType, RequestToken
-from marketplace.models.layouts import HitLayout
-from marketplace.models.messages import Message
-from marketplace.models.money import MoneyEntry
-from marketplace.models.payouts import Heartbeat, OperatorAction, Payout, PayoutLine
+from marketplace.models.hits import GroupSummary, Hit, HitLayout, HitType, RequesterSummary, RequestToken, ReviewLine
+from marketplace.models.money import BonusPayment, Heartbeat, MoneyEntry, OperatorAction, Payout, PayoutLine
+from marketplace.models.people import Concern, Message, WorkerBlock
 from marketplace.models.pool_links import PoolJoin, PoolLink
 from marketplace.models.qualifications import (
     Qualification,
@@ -28,8 +23,6 @@ from marketplace.models.qualifications import (
     QualificationTest,
     QualificationType,
 )
-from marketplace.models.reviews import ReviewLine
-from marketplace.models.summaries import GroupSummary, RequesterSummary
 
 __all__ = [
     "AccessKey",

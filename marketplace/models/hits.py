@@ -144,3 +144,84 @@ class RequestToken(models.Model):
 
     def __str__(self) -> str:
         return self.token
+
+
+class HitLayout(models.Model):
+    """A page with ${placeholders}; never changed, because HITs are told apart by its id."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="layouts")
+    layout_id = models.CharField(max_length=64, unique=True, default=entity_id)
+    name = models.CharField(max_length=128)
+    html = models.TextField()
+    # Values are put in as they are, so that markup and entities in them count; else they are escaped.
+    raw = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GroupSummary(models.Model):
+    """What the list of work says about a group, measured now and then by marketplace.verbs.summaries.
+
+    `seconds` is the median time of recent answers, which stays when the group is quiet; None where nobody takes
+    so little.
+    """
+
+    hit_type = models.OneToOneField(HitType, models.CASCADE, primary_key=True, related_name="summary")
+    open_hits = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.open_hits} open"
+
+
+class RequesterSummary(models.Model):
+    """How a requester judges: percent of recent judged answers approved, mean seconds from submit to judgement."""
+
+    requester = models.OneToOneField(Requester, models.CASCADE, primary_key=True, related_name="summary")
+    approval = models.PositiveSmallIntegerField()
+    seconds = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"{self.approval} % approved"
+
+
+class ReviewLine(models.Model):
+    """One line of a review policy's report, in the order in which the lines came to be.
+
+    A result says something about a HIT or an assignment (`name` is its key, `value` what was found);
+    an action was taken on one (`name` says which, `value` how it ended). Rows are only ever added.
+    """
+
+    class Level(models.TextChoices):
+        ASSIGNMENT = "Assignment"
+        HIT = "HIT"
+
+    class Kind(models.TextChoices):
+        RESULT = "result"
+        ACTION = "action"
+
+    class Status(models.TextChoices):
+        SUCCEEDED = "Succeeded"
+        FAILED = "Failed"
+
+    hit = models.ForeignKey(Hit, models.CASCADE, related_name="review_lines")
+    level = models.CharField(max_length=10, choices=Level.choices)
+    kind = models.CharField(max_length=6, choices=Kind.choices)
+    # The results of one reading carry the id of its action "review".
+    action_id = models.CharField(max_length=64)
+    subject_id = models.CharField(max_length=64)
+    subject_type = models.CharField(max_length=10, choices=Level.choices)
+    question_id = models.TextField(blank=True)
+    name = models.CharField(max_length=40)
+    value = models.TextField()
+    status = models.CharField(max_length=9, choices=Status.choices, blank=True)
+    error_code = models.CharField(max_length=100, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["hit", "id"], name="review_line_of_hit")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} of {self.subject_id}"

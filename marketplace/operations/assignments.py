@@ -3,6 +3,7 @@ from typing import Any
 from marketplace.models import Assignment
 from marketplace.operations import Call, operation, shapes
 from marketplace.operations.paging import page
+from marketplace.rules.errors import RequestError
 from marketplace.verbs import assignments, hits
 
 Parameters = dict[str, Any]
@@ -41,3 +42,14 @@ def approve_assignment(call: Call, parameters: Parameters) -> Parameters:
 def reject_assignment(call: Call, parameters: Parameters) -> Parameters:
     assignments.reject(call.requester, parameters["AssignmentId"], call.now, parameters["RequesterFeedback"])
     return {}
+
+
+@operation("GetFileUploadURL")
+def get_file_upload_url(call: Call, parameters: Parameters) -> Parameters:
+    """No question can ask for a file (FileUploadAnswer is refused at creation), so no answer has one."""
+    assignments.sweep(call.now)
+    assignments.find(call.requester, parameters["AssignmentId"], allowed="Reviewable,Approved,Rejected")
+    raise RequestError(
+        f"Assignment {parameters['AssignmentId']} has no uploaded file for the question "
+        f"'{parameters['QuestionIdentifier']}': questions have not been able to ask for files since 2017-12-12."
+    )

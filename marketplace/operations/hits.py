@@ -1,12 +1,12 @@
 from typing import Any
 
-from marketplace.models import Hit, HitType
+from marketplace.models import Hit, HitType, ReviewLine
 from marketplace.operations import Call, operation, shapes, staleness
 from marketplace.operations.paging import page
-from marketplace.rules import lifecycle, limits
+from marketplace.rules import lifecycle, limits, notifications
 from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.qualifications import normalise
-from marketplace.verbs import assignments, hits, layouts, qualifications, reviews
+from marketplace.verbs import assignments, deliveries, events, hits, layouts, qualifications, reviews
 
 Parameters = dict[str, Any]
 
@@ -162,4 +162,49 @@ def update_hit_review_status(call: Call, parameters: Parameters) -> Parameters:
 def delete_hit(call: Call, parameters: Parameters) -> Parameters:
     assignments.sweep(call.now)
     hits.dispose(call.requester, parameters["HITId"], call.now)
+    return {}
+
+
+_Level, _Kind = ReviewLine.Level, ReviewLine.Kind
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(call: Call, parameters: Parameters) -> Parameters:
+    """Results and actions of both levels share one list, in the order in which they came to be, and its pages."""
+    assignments.sweep(call.now)
+    hit = hits.find(call.requester, parameters["HITId"])
+    levels = parameters.get("PolicyLevels") or list(_Level)
+    wanted = {_Kind.RESULT: "RetrieveResults", _Kind.ACTION: "RetrieveActions"}
+    kinds = [kind for kind, name in wanted.items() if parameters.get(name, True)]
+    rows = ReviewLine.objects.filter(hit=hit, level__in=levels, kind__in=kinds)
+    found = page(call, parameters, rows, "Lines", lambda row: {"row": row})
+    lines = [line["row"] for line in found["Lines"]]
+    answer: Parameters = {"HITId": hit.hit_id, "NextToken": found.get("NextToken")}
+    policies = {"AssignmentReviewPolicy": hit.assignment_review_policy, "HITReviewPolicy": hit.hit_review_policy}
+    answer |= {member: {"PolicyName": policy["PolicyName"]} for member, policy in policies.items() if policy}
+    for level in levels:
+        answer[f"{level}ReviewReport"] = _report([line for line in lines if line.level == level])
+    return answer
+
+
+def _report(lines: list[ReviewLine]) -> Parameters:
+    return {
+        "ReviewResults": [shapes.review_result(line) for line in lines if line.kind == _Kind.RESULT],
+        "ReviewActions": [shapes.review_action(line) for line in lines if line.kind == _Kind.ACTION],
+    }
+
+
+@operation("UpdateNotificationSettings")
+def update_notification_settings(call: Call, parameters: Parameters) -> Parameters:
+    hit_type = hits.find_type(call.requester, parameters["HITTypeId"])
+    events.set_notification(hit_type, parameters.get("Notification"), parameters.get("Active"))
+    return {}
+
+
+@operation("SendTestEventNotification")
+def send_test_event_notification(call: Call, parameters: Parameters) -> Parameters:
+    specification = notifications.check_specification(
+        parameters["Notification"], test=True, loopback=events.loopback_allowed()
+    )
+    deliveries.send_test(call.requester, specification, parameters["TestEventType"], call.now)
     return {}

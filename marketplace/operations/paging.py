@@ -16,7 +16,7 @@ from django.db import models
 
 from marketplace.models import Hit
 from marketplace.operations import Call, staleness
-from marketplace.rules.errors import InvalidParameterValue
+from marketplace.rules.errors import RequestError
 
 DEFAULT_PAGE = 10
 _SEAL_BYTES = 18
@@ -67,8 +67,8 @@ def _open(token: str, call: Call, parameters: dict[str, Any]) -> int:
     try:
         raw = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
     except ValueError as error:
-        raise InvalidParameterValue("The NextToken is not one of this service.") from error
+        raise RequestError("The NextToken is not one of this service.") from error
     last = int.from_bytes(raw[:9])
     if not hmac.compare_digest(raw[9:], _signature(last, call, parameters)):
-        raise InvalidParameterValue("The NextToken belongs to another list.")
+        raise RequestError("The NextToken belongs to another list.")
     return last

@@ -2,11 +2,11 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.models import Hit, HitType, Qualification, QualificationType
+from marketplace.models import Hit, HitType, Qualification, QualificationRequest, QualificationType
 from marketplace.operations import Call, operation, shapes
 from marketplace.operations.paging import page
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.verbs import assignments, qualifications
+from marketplace.verbs import assignments, qualification_requests, qualifications
 from marketplace.verbs.qualifications import NewTest
 
 Parameters = dict[str, Any]
@@ -152,3 +152,30 @@ def list_workers_with_qualification_type(call: Call, parameters: Parameters) -> 
     if "Status" in parameters:
         rows = rows.filter(status=parameters["Status"])
     return page(call, parameters, rows, "Qualifications", shapes.qualification)
+
+
+@operation("ListQualificationRequests")
+def list_qualification_requests(call: Call, parameters: Parameters) -> Parameters:
+    """Requests that wait for the caller's decision."""
+    types = QualificationType.objects.alive().filter(requester=call.requester)
+    if "QualificationTypeId" in parameters:
+        types = types.filter(pk=qualifications.owned_type(call.requester, parameters["QualificationTypeId"]).pk)
+    rows = QualificationRequest.objects.filter(type__in=types, status=QualificationRequest.Status.SUBMITTED)
+    rows = rows.select_related("type", "worker", "test")
+    return page(call, parameters, rows, "QualificationRequests", shapes.qualification_request)
+
+
+@operation("AcceptQualificationRequest")
+def accept_qualification_request(call: Call, parameters: Parameters) -> Parameters:
+    qualification_requests.accept(
+        call.requester, parameters["QualificationRequestId"], call.now, parameters.get("IntegerValue", 1)
+    )
+    return {}
+
+
+@operation("RejectQualificationRequest")
+def reject_qualification_request(call: Call, parameters: Parameters) -> Parameters:
+    qualification_requests.reject(
+        call.requester, parameters["QualificationRequestId"], call.now, parameters.get("Reason", "")
+    )
+    return {}

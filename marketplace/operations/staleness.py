@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from marketplace.models import Assignment, Controls, Hit, QualificationType
 from marketplace.operations import Call
-from marketplace.rules.errors import AssignmentDoesNotExist, HitDoesNotExist, InvalidAssignmentState
+from marketplace.rules.errors import DoesNotExist, InvalidState
 
 _JUDGE = ("ApproveAssignment", "RejectAssignment")
 
@@ -34,12 +34,16 @@ def _refuse_unseen(call: Call, parameters: dict[str, Any], as_of: datetime) -> N
     reads = call.operation.startswith(("Get", "List"))
     hit_id, assignment_id = parameters.get("HITId", ""), parameters.get("AssignmentId", "")
     if reads and Hit.objects.filter(requester=call.requester, hit_id=hit_id, created_at__gt=as_of).exists():
-        raise HitDoesNotExist(hit_id)
+        raise DoesNotExist("Hit", hit_id)
     unseen = Assignment.objects.filter(
         hit__requester=call.requester, assignment_id=assignment_id, submitted_at__gt=as_of
     )
     if assignment_id and unseen.exists():
-        raise InvalidAssignmentState("null") if call.operation in _JUDGE else AssignmentDoesNotExist(assignment_id)
+        raise (
+            InvalidState("Assignment", "null")
+            if call.operation in _JUDGE
+            else DoesNotExist("Assignment", assignment_id)
+        )
 
 
 def visible(call: Call, rows: QuerySet[Any]) -> QuerySet[Any]:

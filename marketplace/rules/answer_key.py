@@ -13,7 +13,7 @@ from typing import Protocol
 from xml.etree.ElementTree import Element
 
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.forms import Answer, Form, Selection
+from marketplace.rules.questions.form_model import Answer, Form, Selection
 from marketplace.rules.questions.xml import SCHEMAS, Reader, fault, parse
 
 NAMESPACE = SCHEMAS + "2005-10-01/AnswerKey.xsd"

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from common.addresses import LONGEST_ADDRESS, AddressError, Reach, checked, is_loopback
-from marketplace.rules.errors import InvalidTransportEndpoint, ParameterValidationError
+from marketplace.rules.errors import ParameterValidationError
 
 VERSION = "2014-08-15"
 # The older one is what the service model of the API names and many programs send; messages are the same for both.
@@ -34,7 +34,7 @@ def check_specification(given: Mapping[str, Any], *, test: bool, loopback: bool)
     """A notification specification in normal form.
 
     Only a `test` may name Ping; `loopback` lets queues be plain http on this machine. Raises
-    ParameterValidationError, or InvalidTransportEndpoint for a destination that does not fit its transport.
+    ParameterValidationError, as InvalidTransportEndpoint for a destination that does not fit its transport.
     """
     if given["Version"] not in VERSIONS:
         raise ParameterValidationError(f"Version is '{given['Version'][:40]}'; use one of {', '.join(VERSIONS)}.")
@@ -61,7 +61,9 @@ def _check_destination(transport: str, destination: str, loopback: bool) -> str:
     )
     if not fits:
         wanted = {SQS: "the https address of a queue", SNS: "the ARN of a topic", EMAIL: "an e-mail address"}[transport]
-        raise InvalidTransportEndpoint(f"Destination must be {wanted} for the transport {transport}.")
+        raise ParameterValidationError(
+            f"Destination must be {wanted} for the transport {transport}.", "InvalidTransportEndpoint"
+        )
     return destination
 
 
@@ -76,11 +78,11 @@ def _is_queue(url: str, loopback: bool) -> bool:
 
 
 def check_webhook_url(url: str, *, loopback: bool) -> str:
-    """The address as it is when it may be called; raises InvalidTransportEndpoint with the reason when not."""
+    """The address as it is when it may be called; raises ParameterValidationError with the reason when not."""
     try:
         checked(url, Reach(loopback=loopback))
     except AddressError as error:
-        raise InvalidTransportEndpoint(f"The webhook's address {error}") from None
+        raise ParameterValidationError(f"The webhook's address {error}", "InvalidTransportEndpoint") from None
     return url
 
 

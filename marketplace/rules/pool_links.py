@@ -41,10 +41,6 @@ _SHAPES = {
 }
 
 
-class NotWhole(ValueError):
-    """The address is not one of these: something is missing, there twice, or of another form."""
-
-
 @dataclass(frozen=True)
 class SignedLink:
     """What an address says, nothing of it checked against a secret yet. `parameters` is all that stands in it."""
@@ -70,15 +66,15 @@ class SignedLink:
 
 
 def read(query: str) -> SignedLink:
-    """The query string of an address. Raises NotWhole."""
+    """The query string of an address. Raises ValueError where something is missing, there twice or of another form."""
     parameters = _parameters(query)
     for name, shape in _SHAPES.items():
         if not re.fullmatch(shape, parameters.get(name, ""), re.ASCII):
-            raise NotWhole(name)
+            raise ValueError(name)
     credential = _CREDENTIAL.fullmatch(parameters.get("X-Amz-Credential", ""))
     uses = int(parameters["Uses"])
     if credential is None or not parameters["X-Amz-Date"].startswith(credential["date"]) or uses > MOST_USES:
-        raise NotWhole("X-Amz-Credential")
+        raise ValueError("X-Amz-Credential")
     return SignedLink(
         access_key_id=credential["key"],
         date=credential["date"],
@@ -96,23 +92,17 @@ def read(query: str) -> SignedLink:
 
 def _parameters(query: str) -> dict[str, str]:
     if len(query) > _LONGEST_QUERY:
-        raise NotWhole("length")
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True, max_num_fields=_MOST_PARAMETERS)
-    except ValueError as error:
-        raise NotWhole("query") from error
+        raise ValueError("length")
+    pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True, max_num_fields=_MOST_PARAMETERS)
     found = dict(pairs)
     # Of two values of one name, the one that was read might not be the one that was signed.
     if len(found) < len(pairs):
-        raise NotWhole("twice")
+        raise ValueError("twice")
     return found
 
 
 def _moment(text: str, form: str) -> datetime:
-    try:
-        return datetime.strptime(text, form).replace(tzinfo=UTC)
-    except ValueError as error:
-        raise NotWhole("time") from error
+    return datetime.strptime(text, form).replace(tzinfo=UTC)
 
 
 def _signature(link: SignedLink, secret: str, host: str) -> str:

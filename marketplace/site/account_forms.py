@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common.names import name_fault, plain_name
 from marketplace.models import Invitation, Worker
-from marketplace.rules.errors import AlreadyDone, EmailTaken, JoinRefused
+from marketplace.rules.errors import AlreadyDone, EmailTaken, RequestError
 from marketplace.site.forms import country_choices
 from marketplace.site.places import subdivisions
 from marketplace.site.saying import said
@@ -32,16 +32,12 @@ class SignInForm(AuthenticationForm):
     }
 
 
-def _plainly(fields: Any) -> None:
-    fields["new_password1"].help_text = _("At least 8 characters.")
-    fields["new_password2"].label = _("The new password once more")
-    fields["new_password2"].help_text = ""
-
-
 class NewPasswordForm(SetPasswordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _plainly(self.fields)
+        self.fields["new_password1"].help_text = _("At least 8 characters.")
+        self.fields["new_password2"].label = _("The new password once more")
+        self.fields["new_password2"].help_text = ""
 
     def save(self, commit: bool = True) -> Any:
         user = super().save(commit=False)
@@ -49,15 +45,8 @@ class NewPasswordForm(SetPasswordForm):
         return user
 
 
-class ChangePasswordForm(PasswordChangeForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _plainly(self.fields)
-
-    def save(self, commit: bool = True) -> Any:
-        user = super().save(commit=False)
-        access.keep_password(user)
-        return user
+class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
+    """Asks for the old one first."""
 
 
 class SignUpForm(forms.Form):
@@ -149,10 +138,10 @@ class SignUpForm(forms.Form):
             )
         except EmailTaken:
             self.add_error("email", _EMAIL_TAKEN)
-        except JoinRefused as refusal:
-            self.add_error("email" if self.invitation and self.invitation.email else None, said(refusal.message))
         except AlreadyDone:
             self.add_error("username", _TAKEN)
+        except RequestError as refusal:
+            self.add_error("email" if self.invitation and self.invitation.email else None, said(refusal.message))
         return None
 
 

@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 
 from common.addresses import is_loopback
 from marketplace.models import PanelEntry, Worker
-from marketplace.rules.errors import AlreadyDone, MarketplaceError
+from marketplace.rules.errors import AlreadyDone, MarketplaceError, TooManyAttempts
+from marketplace.site import throttle
 from marketplace.site.operator.pages import refused
 from marketplace.site.operator.sessions import missing_factor
 from marketplace.site.pages import problem
@@ -25,6 +26,19 @@ from marketplace.verbs import panels
 
 # The pages on which a worker finds another HIT.
 _LOOKING_FOR_WORK = ("home", "preview", "project", "project_accept", "preview_and_accept", "after", "finished")
+
+
+def visitor_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Call `view(request, ...)` for anybody, at the public address; say when to come again after too many tries."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return other_name(request) or view(request, *args, **kwargs)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal)
+
+    return guarded
 
 
 def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -51,6 +65,8 @@ def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
             return view(request, worker, *args, **kwargs)
         except Http404 as error:
             return not_found(request, error, worker)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, worker)
 
     return guarded
 
@@ -97,6 +113,8 @@ def operator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Ht
             response = view(request, user, *args, **kwargs)
         except Http404:
             response = refused(request, 404, "Nothing here", "It does not exist, or not any more.")
+        except TooManyAttempts as refusal:
+            response = throttle.too_many(request, refusal)
         except AlreadyDone as refusal:
             response = refused(request, 409, "Done before", refusal.message)
         except MarketplaceError as refusal:

@@ -1,14 +1,16 @@
 """Rendering with the worker's header: two queries, on every page of the site."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from common.spreadsheet import csv_lines
 from marketplace.models import Worker
 from marketplace.site import queries
 from marketplace.site.zone import midnight, viewer_zone
@@ -47,6 +49,16 @@ def show(
     day = queries.day_so_far(worker, midnight(now, viewer_zone(request)), now)
     header = {"worker": worker, "section": section, "day": day}
     return render(request, f"marketplace/{template}.html", header | dict(context), status=status)
+
+
+def csv_file(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> StreamingHttpResponse:
+    """A table that people open in a spreadsheet, sent while it is read: it may be long."""
+    # Without the byte order mark spreadsheets garble names.
+    return StreamingHttpResponse(
+        chain(["\ufeff"], csv_lines(columns, rows)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 def problem(

@@ -326,11 +326,6 @@ def hit_by_id(hit_id: str) -> Hit | None:
     return rows.select_related("hit_type__requester", "requester").first()
 
 
-def is_free(worker: Worker, hit: Hit, now: datetime) -> bool:
-    """Whether the worker could take this very HIT."""
-    return free_hits.for_worker(Hit.objects.filter(pk=hit.pk).assignable(now), worker).exists()
-
-
 def sample_hit(worker: Worker, hit_type: HitType, now: datetime) -> Hit | None:
     """A HIT of the group to preview: one behind the worker's last, which accepting looks at first; else any."""
     free = Hit.objects.filter(hit_type=hit_type).assignable(now).order_by("pk")
@@ -430,19 +425,6 @@ def handed_in(worker: Worker, status: str | None = None) -> Any:
     )
 
 
-def concern_about(worker: Worker, kind: str, hit: Hit) -> Concern | None:
-    """What this worker has brought up about a HIT before."""
-    return Concern.objects.filter(kind=kind, hit=hit, worker=worker).first()
-
-
-def dispute_of(assignment: Assignment) -> Concern | None:
-    return Concern.objects.filter(kind=Concern.Kind.DISPUTE, assignment=assignment).first()
-
-
 def held_by(worker: Worker, hit: Hit) -> Assignment | None:
     """The worker's open assignment of a HIT."""
     return Assignment.objects.filter(worker=worker, hit=hit, status=_Status.ACCEPTED).first()
-
-
-def has_worked_on(worker: Worker, hit: Hit) -> bool:
-    return Assignment.objects.filter(worker=worker, hit=hit).exists()

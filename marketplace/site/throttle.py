@@ -88,15 +88,15 @@ def pool(request: HttpRequest) -> Tries:
     return {Tried("pool", address(request)): rules.PANEL_FROM_ADDRESS}
 
 
-def count(tries: Tries) -> None:
-    """Count one try under each; raises TooManyAttempts. Call it before the try is made."""
+def count(tries: Tries, back_url: str = "") -> None:
+    """Count one try under each. Call it before the try is made. Raises TooManyAttempts, which the guard answers with a
+    page that leads to `back_url`, or to the page of the try.
+    """
     if tries:
-        attempts.count(tries, clock.now())
+        attempts.count(tries, clock.now(), back_url)
 
 
-def too_many(
-    request: HttpRequest, refusal: TooManyAttempts, back_url: str, worker: Worker | None = None
-) -> HttpResponse:
+def too_many(request: HttpRequest, refusal: TooManyAttempts, worker: Worker | None = None) -> HttpResponse:
     """The page that says when to try again."""
     wait = max(timedelta(seconds=1), refusal.until - clock.now())
     seconds = ceil(wait.total_seconds())
@@ -106,7 +106,7 @@ def too_many(
         _("Too many tries"),
         _("Try again in %(time)s. Nothing is lost, and nothing was changed.") % {"time": words.span(seconds)},
         worker,
-        back_url=back_url,
+        back_url=refusal.back_url or request.get_full_path(),
         back_label=_("Back"),
     )
     response["Retry-After"] = str(seconds)

@@ -30,14 +30,7 @@ from common.sign_in import new_account
 from marketplace.models import Invitation, QualificationType, Worker
 from marketplace.rules import limits
 from marketplace.rules.addresses import email_key
-from marketplace.rules.errors import (
-    AccountRefused,
-    AlreadyDone,
-    EmailTaken,
-    JoinRefused,
-    ParameterValidationError,
-    QualificationTypeDoesNotExist,
-)
+from marketplace.rules.errors import AlreadyDone, DoesNotExist, EmailTaken, ParameterValidationError, RequestError
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import clock, letters, qualifications, workers
 
@@ -109,17 +102,17 @@ def revoke_invitation(invitation: Invitation, now: datetime) -> None:
 
 
 def open_invitation(token: str, now: datetime) -> Invitation:
-    """The invitation, as long as somebody may join by it; else JoinRefused says why not."""
+    """The invitation, as long as somebody may join by it; else RequestError says why not."""
     # What is not printable is not from here, and PostgreSQL would not even look for it.
     invitation = Invitation.objects.filter(token=token).first() if token.isprintable() else None
     if invitation is None:
-        raise JoinRefused(Sentence("This link is no invitation. Look whether it was copied whole."))
+        raise RequestError(Sentence("This link is no invitation. Look whether it was copied whole."))
     if invitation.revoked_at is not None:
-        raise JoinRefused(Sentence("This invitation was withdrawn. Ask for a new one."))
+        raise RequestError(Sentence("This invitation was withdrawn. Ask for a new one."))
     if invitation.expires_at is not None and invitation.expires_at <= now:
-        raise JoinRefused(Sentence("This invitation has run out. Ask for a new one."))
+        raise RequestError(Sentence("This invitation has run out. Ask for a new one."))
     if invitation.uses is not None and invitation.used >= invitation.uses:
-        raise JoinRefused(
+        raise RequestError(
             Sentence("This invitation was used already. If that was you, sign in; if not, ask for a new one.")
         )
     return invitation
@@ -128,12 +121,12 @@ def open_invitation(token: str, now: datetime) -> Invitation:
 def _use(invitation: Invitation, email: str, now: datetime) -> None:
     """Count one use; under its lock, so that the last use is given once."""
     if invitation.email and email_key(invitation.email) != email_key(email or "@"):
-        raise JoinRefused(Sentence("This invitation is for another e-mail address."))
+        raise RequestError(Sentence("This invitation is for another e-mail address."))
     left = Q(uses=None) | Q(used__lt=F("uses"))
     in_time = Q(expires_at=None) | Q(expires_at__gt=now)
     if Invitation.objects.filter(left, in_time, pk=invitation.pk, revoked_at=None).update(used=F("used") + 1) != 1:
         open_invitation(invitation.token, now)
-        raise JoinRefused(Sentence("This invitation is not open any more."))
+        raise RequestError(Sentence("This invitation is not open any more."))
 
 
 # Signing up
@@ -151,7 +144,7 @@ def sign_up(
 ) -> Worker:
     """A worker's account, one for an e-mail address. `joins` belongs to it: where it raises, there is no account.
 
-    Raises EmailTaken, AlreadyDone when somebody just took the name, JoinRefused for the invitation, and what `joins`
+    Raises EmailTaken, AlreadyDone when somebody just took the name, RequestError for the invitation, and what `joins`
     raises.
     """
     email = email.strip()
@@ -180,7 +173,7 @@ def _grant(worker: Worker, invitation: Invitation, now: datetime) -> None:
     if kind is not None and kind.requester is not None and kind.status == QualificationType.Status.ACTIVE:
         type_id, value = kind.qualification_type_id, invitation.qualification_value
         # Its requester may have deleted it since the invitation was made: that keeps nobody from joining.
-        with suppress(QualificationTypeDoesNotExist):
+        with suppress(DoesNotExist):
             qualifications.grant(kind.requester, type_id, worker.worker_id, now, value)
 
 
@@ -224,18 +217,18 @@ def confirmation_link(worker: Worker, email: str, now: datetime) -> str:
 
 
 def read_confirmation(token: str, now: datetime) -> tuple[Worker, str]:
-    """The worker and the address that a link speaks of; raises AccountRefused when it is worth nothing any more."""
+    """The worker and the address that a link speaks of; raises RequestError when it is worth nothing any more."""
     try:
         content: dict[str, Any] = signing.loads(token, salt=_CONFIRMATION)
     except signing.BadSignature as error:
-        raise AccountRefused(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
+        raise RequestError(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
     if datetime.fromisoformat(content["until"]) <= now:
-        raise AccountRefused(Sentence("This link has run out. Ask for a new one in your profile."))
+        raise RequestError(Sentence("This link has run out. Ask for a new one in your profile."))
     worker = Worker.objects.select_related("user").filter(pk=content["worker"], erased_at=None).first()
     if worker is None or worker.user.email not in (content["from"], content["to"]):
-        raise AccountRefused(Sentence("The address was changed since this link was sent. Use the newest link."))
+        raise RequestError(Sentence("The address was changed since this link was sent. Use the newest link."))
     if worker.user.email != content["to"] and worker.email_change_key != content.get("key"):
-        raise AccountRefused(Sentence("This change of the address was cancelled. Ask for a new link in your profile."))
+        raise RequestError(Sentence("This change of the address was cancelled. Ask for a new link in your profile."))
     return worker, content["to"]
 
 
@@ -247,21 +240,21 @@ def cancellation_link(worker: Worker) -> str:
 
 
 def read_cancellation(token: str) -> Worker:
-    """Whose change of the address a link cancels; raises AccountRefused when there is none to cancel any more."""
+    """Whose change of the address a link cancels; raises RequestError when there is none to cancel any more."""
     try:
         content: dict[str, Any] = signing.loads(token, salt=_CANCELLATION)
     except signing.BadSignature as error:
-        raise AccountRefused(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
+        raise RequestError(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
     worker = Worker.objects.select_related("user").filter(pk=content["worker"], erased_at=None).first()
     if worker is None or worker.email_change_key != content["key"]:
-        raise AccountRefused(
+        raise RequestError(
             Sentence("No change of the address is open: it was cancelled or made, or a newer one was asked for.")
         )
     return worker
 
 
 def cancel_email_change(token: str) -> None:
-    """The link that was sent to the next address is worth nothing from now on. Raises AccountRefused."""
+    """The link that was sent to the next address is worth nothing from now on. Raises RequestError."""
     with transaction.atomic():
         workers.lock(read_cancellation(token).pk)
         end_email_change(read_cancellation(token).user)
@@ -275,7 +268,7 @@ def end_email_change(user: User) -> None:
 def confirm(token: str, now: datetime) -> Worker:
     """Make the address of the link the account's confirmed one. Doing it twice changes nothing more.
 
-    Raises AccountRefused, or EmailTaken when another account got it meanwhile.
+    Raises RequestError, or EmailTaken when another account got it meanwhile.
     """
     with transaction.atomic():
         workers.lock(read_confirmation(token, now)[0].pk)
@@ -289,7 +282,7 @@ def confirm(token: str, now: datetime) -> Worker:
 def change_email(worker: Worker, email: str, now: datetime) -> bool:
     """Whether the address is changed now; with mail configured it is once the new one is confirmed.
 
-    The old address hears of it. Raises EmailTaken, or AccountRefused when the account was deleted meanwhile.
+    The old address hears of it. Raises EmailTaken, or RequestError when the account was deleted meanwhile.
     """
     email = email.strip()
     if email and email_is_taken(email, but=worker):
@@ -329,10 +322,10 @@ def _set_email(worker: Worker, email: str, confirmed_at: datetime | None) -> Non
 
 
 def reset_link(worker: Worker, now: datetime) -> str:
-    """A link that sets a new password, once, within a day. Raises AccountRefused for accounts without a password."""
+    """A link that sets a new password, once, within a day. Raises RequestError for accounts without a password."""
     user = worker.user
     if worker.erased_at is not None or not user.is_active or not user.has_usable_password():
-        raise AccountRefused(
+        raise RequestError(
             Sentence("This account has no password: it was deleted, or it is entered by a panel's link.")
         )
     number = urlsafe_base64_encode(force_bytes(user.pk))

@@ -17,20 +17,19 @@ from marketplace.models.fields import money as amount
 from marketplace.models.hits import HitQuerySet
 from marketplace.rules import limits
 from marketplace.rules.errors import (
-    AssignmentDoesNotExist,
     AssignmentRefused,
+    DoesNotExist,
     DoesNotMeetRequirements,
-    EmailNotConfirmed,
     FormFaults,
     HolderUnclear,
-    InvalidAssignmentState,
+    InvalidState,
     NoHitsAvailable,
-    QueueFull,
-    WorkerSuspended,
+    NotAdmitted,
 )
 from marketplace.rules.ids import entity_id
 from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
-from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.questions.form_answers import form_answers_xml, read_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.rules.questions.kinds import FORM
 from marketplace.verbs import events, free_hits, hits, judging, money, panels, qualifications, reviews
 
@@ -47,7 +46,7 @@ def accept(
 
     HITs that the worker gave back come last, the longest ago first; without `also_returned` those that the worker
     returned do not come.
-    Raises NoHitsAvailable, DoesNotMeetRequirements, QueueFull, PanelDone or WorkerSuspended.
+    Raises NoHitsAvailable, DoesNotMeetRequirements or NotAdmitted.
     """
     failing = qualifications.failing(worker, hit_type.requirements, "accept")
     if failing:
@@ -87,13 +86,19 @@ def _admit(worker: Worker, now: datetime) -> None:
     """Let through who may hold one more; under the worker's lock, so that two clicks cannot both be the last."""
     locked = _locked_worker(worker=worker.pk)[0]
     if locked.suspended_at is not None or locked.erased_at is not None:
-        raise WorkerSuspended
+        raise NotAdmitted("suspended", "Your account is suspended: you cannot take new HITs.")
     if settings.MARKETPLACE_MAIL and locked.email_key is not None and locked.email_confirmed_at is None:
-        raise EmailNotConfirmed
+        raise NotAdmitted("not confirmed", "Your e-mail address is not confirmed yet: you cannot take HITs.")
     in_hand = len(_in_hand(worker=worker.pk, now=now))
     panels.check_wanted(locked, in_hand)
-    if in_hand >= settings.MARKETPLACE_QUEUE_LIMIT:
-        raise QueueFull(settings.MARKETPLACE_QUEUE_LIMIT)
+    most = settings.MARKETPLACE_QUEUE_LIMIT
+    if in_hand >= most:
+        raise NotAdmitted(
+            "queue full",
+            f"You have {most} HITs in hand, and that is as many as one may hold at a time.",
+            "ExceedsMaxAssignmentsPerWorker",
+            most=most,
+        )
 
 
 @Prepared
@@ -202,7 +207,7 @@ def submit(
     """Take a worker's answer: every field that is not reserved, with all its values.
 
     Raises AssignmentRefused (a preview, too late, twice, somebody else's, nothing answered), FormFaults
-    (a QuestionForm whose answers are not as it asks) or AssignmentDoesNotExist. After the HIT has
+    (a QuestionForm whose answers are not as it asks) or DoesNotExist. After the HIT has
     expired, who accepted before may still submit. The id of a place that somebody gave back is known to
     that worker, too: without a `worker_id` it raises HolderUnclear.
     """
@@ -266,7 +271,7 @@ def _held_by_worker(assignment_id: str, worker_id: str | None) -> Assignment:
         return live
     if found:
         raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
-    raise AssignmentDoesNotExist(assignment_id)
+    raise DoesNotExist("Assignment", assignment_id)
 
 
 @Prepared
@@ -304,7 +309,7 @@ def _release_surplus(assignment: Assignment, cost: Decimal, now: datetime) -> No
 def give_back(assignment: Assignment, worker: Worker, now: datetime) -> Assignment:
     """Return an accepted HIT; its slot is offered again unless the HIT has expired."""
     if assignment.worker_id != worker.pk:
-        raise AssignmentDoesNotExist(assignment.assignment_id)
+        raise DoesNotExist("Assignment", assignment.assignment_id)
     with transaction.atomic():
         locked = judging.lock(assignment.pk, assignment.hit_id)
         if locked.status != _Status.ACCEPTED:
@@ -337,7 +342,7 @@ def approve(
         elif assignment.status == _Status.REJECTED and override:
             _approve_rejected(assignment, now, feedback)
         else:
-            raise InvalidAssignmentState(_Status.SUBMITTED)
+            raise InvalidState("Assignment", _Status.SUBMITTED)
     reviews.run_if_due(assignment.hit, now)
     return assignment
 
@@ -345,7 +350,7 @@ def approve(
 def _approve_rejected(assignment: Assignment, now: datetime, feedback: str | None) -> None:
     hit = assignment.hit
     if assignment.submitted_at is None or now - assignment.submitted_at > limits.OVERRIDE_REJECTION or hit.disposed_at:
-        raise InvalidAssignmentState(_Status.SUBMITTED)
+        raise InvalidState("Assignment", _Status.SUBMITTED)
     assignment.status = _Status.APPROVED
     assignment.approved_at = now
     assignment.rejected_at = None
@@ -366,7 +371,7 @@ def reject(requester: Requester, assignment_id: str, now: datetime, feedback: st
     with transaction.atomic():
         assignment = _lock_for_requester(requester, assignment_id)
         if assignment.status != _Status.SUBMITTED:
-            raise InvalidAssignmentState(_Status.SUBMITTED)
+            raise InvalidState("Assignment", _Status.SUBMITTED)
         judging.reject(assignment, now, feedback)
     reviews.run_if_due(assignment.hit, now)
     return assignment
@@ -383,8 +388,8 @@ def find(requester: Requester, assignment_id: str, allowed: str) -> tuple[int, i
     if found is not None:
         return found
     if rows.exists():
-        raise InvalidAssignmentState(allowed)
-    raise AssignmentDoesNotExist(assignment_id)
+        raise InvalidState("Assignment", allowed)
+    raise DoesNotExist("Assignment", assignment_id)
 
 
 def sweep(now: datetime, limit: int = 50) -> int:

@@ -9,11 +9,11 @@ from marketplace.models import Attempts
 from marketplace.rules.errors import TooManyAttempts
 
 
-def count(tries: Mapping[Tried, Patience], now: datetime) -> None:
+def count(tries: Mapping[Tried, Patience], now: datetime, back_url: str = "") -> None:
     """Count one try under every key, or raise TooManyAttempts and count nothing. Called before the try is made."""
     until = Attempts.objects.count_tries(tries, now)
     if until is not None:
-        raise TooManyAttempts(until)
+        raise TooManyAttempts(until, back_url)
 
 
 def forget(now: datetime) -> int:

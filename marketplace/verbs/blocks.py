@@ -6,7 +6,7 @@ from django.db import transaction
 
 from marketplace.models import Requester, Worker, WorkerBlock
 from marketplace.rules import limits
-from marketplace.rules.errors import TooManyBlocks
+from marketplace.rules.errors import RequestError
 from marketplace.verbs import workers
 
 MOST_BLOCKS = 100_000
@@ -25,7 +25,7 @@ def block(requester: Requester, worker_id: str, reason: str, now: datetime) -> W
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
         blocks = WorkerBlock.objects.filter(requester=requester)
         if not blocks.filter(**who).exists() and blocks.count() >= MOST_BLOCKS:
-            raise TooManyBlocks(MOST_BLOCKS)
+            raise RequestError(f"{MOST_BLOCKS:,} workers are blocked already; more are not allowed.")
         made, _ = WorkerBlock.objects.update_or_create(
             requester=requester, **who, defaults={"reason": reason, "created_at": now}
         )

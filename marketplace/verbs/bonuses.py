@@ -9,11 +9,7 @@ from django.db.models import F
 from marketplace.models import Assignment, BonusPayment, Requester, Worker
 from marketplace.models.fields import money as amount_of
 from marketplace.rules import limits
-from marketplace.rules.errors import (
-    ParameterValidationError,
-    TokenAlreadyProcessed,
-    WorkerNotRecent,
-)
+from marketplace.rules.errors import ParameterValidationError, RequestError, token_processed
 from marketplace.rules.fees import bonus_fee
 from marketplace.verbs import assignments, messages, money, tokens
 
@@ -33,7 +29,7 @@ def pay(
 ) -> BonusPayment:
     """Pay a worker at once, with a fee on top, and write the reason into the worker's inbox.
 
-    The assignment must be handed in and the worker's own; a used `token` raises TokenAlreadyProcessed
+    The assignment must be handed in and the worker's own; a used `token` raises RequestAlreadyProcessed
     whatever else is given, and pays nothing.
     """
     limits.check_length("Reason", reason, messages.TEXT, blank=False)
@@ -41,7 +37,7 @@ def pay(
         return _pay(requester, worker_id, assignment_id, amount, reason, now, token)
     except IntegrityError:
         if tokens.first_use(requester.pk, tokens.BONUS, token, now) is not None:
-            raise TokenAlreadyProcessed(token) from None
+            raise token_processed(token) from None
     return _pay(requester, worker_id, assignment_id, amount, reason, now, token)
 
 
@@ -82,4 +78,4 @@ def _check_worker(requester: Requester, worker_id: str, assignment: Assignment, 
         return
     done = Assignment.objects.filter(worker=assignment.worker, hit__requester=requester, submitted_at__gte=since)
     if not done.exists():
-        raise WorkerNotRecent(worker_id)
+        raise RequestError(f"Worker {worker_id} has not completed an assignment for you in the last six months.")

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from marketplace.models import Assignment, Concern, Hit, Worker
 from marketplace.rules import limits
-from marketplace.rules.errors import AccountRefused, AssignmentDoesNotExist, ConcernRefused
+from marketplace.rules.errors import DoesNotExist, RequestError
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import workers
 
@@ -17,11 +17,11 @@ _Status = Assignment.Status
 def report(worker: Worker, hit: Hit, reason: str, text: str, now: datetime) -> Concern:
     """Report a HIT, once for each worker and HIT; "other" needs words. The caller has checked that it may be seen.
 
-    Raises ConcernRefused.
+    Raises RequestError.
     """
     text = _checked(text, blank=reason != Concern.Reason.OTHER)
     if reason not in Concern.Reason.values:
-        raise ConcernRefused(Sentence("Choose what is wrong with this HIT."))
+        raise RequestError(Sentence("Choose what is wrong with this HIT."))
     last = Assignment.objects.filter(worker=worker, hit=hit).order_by("-pk").first()
 
     def create() -> Concern:
@@ -45,13 +45,13 @@ def report(worker: Worker, hit: Hit, reason: str, text: str, now: datetime) -> C
 def dispute(worker: Worker, assignment: Assignment, text: str, now: datetime) -> Concern:
     """Ask the operator to look at a rejection, once, while it can still be undone.
 
-    Raises ConcernRefused, or AssignmentDoesNotExist for somebody else's assignment.
+    Raises RequestError, also for somebody else's assignment.
     """
     if assignment.worker_id != worker.pk:
-        raise AssignmentDoesNotExist(assignment.assignment_id)
+        raise DoesNotExist("Assignment", assignment.assignment_id)
     text = _checked(text, blank=False)
     if not can_dispute(assignment, now):
-        raise ConcernRefused(
+        raise RequestError(
             Sentence("This answer cannot be disputed: it is not rejected, or its rejection is final by now.")
         )
 
@@ -91,13 +91,13 @@ def resolve(concern: Concern, resolution: str, now: datetime) -> bool:
 def _checked(text: str, *, blank: bool) -> str:
     text = text.strip()
     if len(text) > limits.CONCERN:
-        raise ConcernRefused(
+        raise RequestError(
             Sentence(
                 "Use at most %(most)s characters; this is %(has)s.", most=f"{limits.CONCERN:,}", has=f"{len(text):,}"
             )
         )
     if not text and not blank:
-        raise ConcernRefused(Sentence("Say in a few words what is wrong."))
+        raise RequestError(Sentence("Say in a few words what is wrong."))
     return text
 
 
@@ -110,6 +110,4 @@ def _raise_once(create: Callable[[], Concern], refusal: str) -> Concern:
             workers.lock(made.worker_id)
             return made
     except IntegrityError as error:
-        raise ConcernRefused(refusal) from error
-    except AccountRefused as error:
-        raise ConcernRefused(error.message) from error
+        raise RequestError(refusal) from error

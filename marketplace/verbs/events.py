@@ -90,7 +90,7 @@ def set_notification(
 def set_webhook(requester: Requester, url: str, now: datetime) -> Webhook:
     """Send all events of the requester's HITs to `url` from now on.
 
-    Another address gets another secret; the same address keeps its own. Raises InvalidTransportEndpoint.
+    Another address gets another secret; the same address keeps its own. Raises ParameterValidationError.
     """
     notifications.check_webhook_url(url, loopback=loopback_allowed())
     with transaction.atomic():

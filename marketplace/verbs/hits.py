@@ -17,14 +17,12 @@ from marketplace.models.fields import MoneyField
 from marketplace.models.hits import HitQuerySet
 from marketplace.rules import lifecycle, limits, review_policies
 from marketplace.rules.errors import (
-    HitAlreadyExists,
-    HitDoesNotExist,
-    HitTypeDoesNotExist,
-    InvalidHitState,
-    InvalidMaximumAssignmentsIncrease,
+    DoesNotExist,
+    InvalidState,
     MarketplaceError,
     ParameterValidationError,
-    TokenAlreadyProcessed,
+    RequestError,
+    token_processed,
 )
 from marketplace.rules.fees import MANY_ASSIGNMENTS, fee_per_assignment
 from marketplace.rules.qualifications import Requirement
@@ -73,14 +71,14 @@ def find_or_create_type(
 def find_type(requester: Requester, hit_type_id: str) -> HitType:
     hit_type = HitType.objects.filter(requester=requester, hit_type_id=hit_type_id).first()
     if hit_type is None:
-        raise HitTypeDoesNotExist(hit_type_id)
+        raise DoesNotExist("Hit type", hit_type_id)
     return hit_type
 
 
 def find(requester: Requester, hit_id: str) -> Hit:
     hit = Hit.objects.filter(requester=requester, hit_id=hit_id).select_related("hit_type").first()
     if hit is None:
-        raise HitDoesNotExist(hit_id)
+        raise DoesNotExist("Hit", hit_id)
     return hit
 
 
@@ -96,7 +94,11 @@ def once(requester: Requester, token: str, now: datetime) -> Iterator[None]:
         used = tokens.first_use(requester.pk, tokens.CREATE, token, now) if token else None
         if used is None or used.hit is None:
             raise
-        raise HitAlreadyExists(used.hit.hit_id) from None
+        raise _exists_already(used.hit) from None
+
+
+def _exists_already(hit: Hit) -> RequestError:
+    return RequestError(f'The HIT with ID "{hit.hit_id}" already exists.', "HITAlreadyExists")
 
 
 def create(
@@ -115,12 +117,15 @@ def create(
 ) -> Hit:
     """Publish a HIT and hold its whole cost. With `layout_id` the question was made by verbs.layouts.
 
-    A used `token` raises HitAlreadyExists with the id of the HIT that it made, whatever else is given.
+    A used `token` raises HITAlreadyExists with the id of the HIT that it made, whatever else is given.
     """
     limits.check_range("MaxAssignments", max_assignments, limits.MAX_ASSIGNMENTS)
     limits.check_range("LifetimeInSeconds", lifetime_seconds, limits.LIFETIME_SECONDS)
     limits.check_length("RequesterAnnotation", annotation, limits.ANNOTATION)
-    _check_policies(assignment_review_policy, hit_review_policy)
+    if assignment_review_policy is not None:
+        review_policies.read_known_answers(assignment_review_policy)
+    if hit_review_policy is not None:
+        review_policies.read_plurality(hit_review_policy)
     kind = HTML if layout_id else check_question(question, settings.MARKETPLACE_HTTP_QUESTION_HOSTS, frames.origin())
     hit = Hit(
         requester=requester,
@@ -139,20 +144,13 @@ def create(
     return _insert_once(hit, token, now)
 
 
-def _check_policies(of_assignments: Policy | None, of_hit: Policy | None) -> None:
-    if of_assignments is not None:
-        review_policies.read_known_answers(of_assignments)
-    if of_hit is not None:
-        review_policies.read_plurality(of_hit)
-
-
 def _insert_once(hit: Hit, token: str, now: datetime) -> Hit:
     try:
         return _insert(hit, token, now)
     except IntegrityError:
         used = tokens.first_use(hit.requester_id, tokens.CREATE, token, now)
         if used is not None and used.hit is not None:
-            raise HitAlreadyExists(used.hit.hit_id) from None
+            raise _exists_already(used.hit) from None
     return _insert(hit, token, now)
 
 
@@ -167,13 +165,13 @@ def _insert(hit: Hit, token: str, now: datetime) -> Hit:
 
 
 def add_assignments(requester: Requester, hit_id: str, count: int, now: datetime, token: str = "") -> Hit:
-    """Offer a HIT `count` more times; a used `token` raises TokenAlreadyProcessed."""
+    """Offer a HIT `count` more times; a used `token` raises RequestAlreadyProcessed."""
     limits.check_range("NumberOfAdditionalAssignments", count, limits.MAX_ASSIGNMENTS)
     try:
         return _extend(requester, hit_id, count, now, token)
     except IntegrityError:
         if tokens.first_use(requester.pk, tokens.EXTEND, token, now) is not None:
-            raise TokenAlreadyProcessed(token) from None
+            raise token_processed(token) from None
     return _extend(requester, hit_id, count, now, token)
 
 
@@ -191,7 +189,10 @@ def extend_locked(hit: Hit, count: int, now: datetime, open_for: int = 0) -> Non
     """Offer a locked HIT `count` more times, and keep it open for at least `open_for` seconds from now."""
     total = limits.check_range("MaxAssignments", hit.max_assignments + count, limits.MAX_ASSIGNMENTS)
     if hit.max_assignments < MANY_ASSIGNMENTS <= total:
-        raise InvalidMaximumAssignmentsIncrease
+        raise RequestError(
+            "A HIT that was created with fewer than 10 assignments cannot be extended to 10 or more.",
+            "InvalidMaximumAssignmentsIncrease",
+        )
     hit.max_assignments = total
     hit.reviewing = False
     if open_for:
@@ -220,7 +221,11 @@ def change_type(requester: Requester, hit_id: str, hit_type_id: str, now: dateti
         hit.hit_type = new_type
         hit.fee = fee_per_assignment(new_type.reward, hit.max_assignments, new_type.requirements)
         _save(hit, now, "hit_type", "fee")
-        _hold_difference(hit, _held(hit) - before, now)
+        more = _held(hit) - before
+        if more > 0:
+            money.hold(hit.requester_id, more, now, hit)
+        elif more < 0:
+            money.release(hit.requester_id, -more, now, hit)
     return hit
 
 
@@ -239,18 +244,11 @@ def held_in_hand(hit: Hit, assignment: Assignment) -> Decimal:
     return max(hit.cost, assignment.cost)
 
 
-def _hold_difference(hit: Hit, amount: Decimal, now: datetime) -> None:
-    if amount > 0:
-        money.hold(hit.requester_id, amount, now, hit)
-    elif amount < 0:
-        money.release(hit.requester_id, -amount, now, hit)
-
-
 def set_expiration(requester: Requester, hit_id: str, expire_at: datetime, now: datetime) -> Hit:
     """Move the end of a HIT, either way; a time that has passed ends it now.
 
     Whoever has accepted keeps the time to finish. Asking again for the time that a HIT already
-    has raises TokenAlreadyProcessed, as the real service did. A deleted HIT stays as it is: programs
+    has raises RequestAlreadyProcessed, as the real service did. A deleted HIT stays as it is: programs
     that clean up end a HIT twice.
     """
     latest = now + timedelta(seconds=limits.LIFETIME_SECONDS[1])
@@ -261,7 +259,7 @@ def set_expiration(requester: Requester, hit_id: str, expire_at: datetime, now: 
         if hit.disposed_at is not None:
             return hit
         if expire_at > now and expire_at == hit.expires_at:
-            raise TokenAlreadyProcessed(f"{hit_id}{expire_at:%a %b %d %H:%M:%S UTC %Y}")
+            raise token_processed(f"{hit_id}{expire_at:%a %b %d %H:%M:%S UTC %Y}")
         longer = expire_at > max(now, hit.expires_at)
         if expire_at > now:
             hit.expires_at = expire_at
@@ -280,7 +278,7 @@ def set_reviewing(requester: Requester, hit_id: str, reviewing: bool, now: datet
         hit = _lock(requester, hit_id, now)
         status = hit.status(now)
         if status not in (lifecycle.REVIEWABLE, lifecycle.REVIEWING):
-            raise InvalidHitState(status, lifecycle.REVIEWING if not reviewing else lifecycle.REVIEWABLE)
+            raise InvalidState("HIT", lifecycle.REVIEWABLE if reviewing else lifecycle.REVIEWING, status)
         hit.reviewing = reviewing
         _save(hit, now, "reviewing")
     return hit
@@ -297,7 +295,7 @@ def dispose(requester: Requester, hit_id: str, now: datetime) -> Hit:
 def _dispose(hit: Hit, now: datetime) -> None:
     status = hit.status(now)
     if status not in (lifecycle.REVIEWABLE, lifecycle.REVIEWING) or hit.submitted:
-        raise InvalidHitState(status, f"{lifecycle.REVIEWING}, {lifecycle.REVIEWABLE}")
+        raise InvalidState("HIT", f"{lifecycle.REVIEWING}, {lifecycle.REVIEWABLE}", status)
     hit.disposed_at = now
     _save(hit, now, "disposed_at")
     events.record("HITDisposed", hit, now)
@@ -350,7 +348,7 @@ def dispose_forgotten(now: datetime, limit: int = 100) -> int:
     for hit in forgotten.select_related("requester")[:limit]:
         try:
             dispose(hit.requester, hit.hit_id, now)
-        except InvalidHitState:
+        except InvalidState:
             # Somebody extended or disposed it since the query; that is their last word.
             continue
         disposed += 1
@@ -361,7 +359,7 @@ def _lock(requester: Requester, hit_id: str, now: datetime) -> Hit:
     rows = _locked(Hit.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id))
     hit = rows.first() or rows.first()
     if hit is None:
-        raise HitDoesNotExist(hit_id)
+        raise DoesNotExist("Hit", hit_id)
     hit.requester = requester
     if hit.state == lifecycle.ASSIGNABLE and hit.expires_at <= now:
         # It ended before the clock got to it: its end must not be lost in the change that follows.
@@ -372,7 +370,7 @@ def _lock(requester: Requester, hit_id: str, now: datetime) -> Hit:
 def _refuse_disposed(hit: Hit, now: datetime) -> None:
     if hit.disposed_at is not None:
         live = (status for status in lifecycle.HIT_STATUSES if status != lifecycle.DISPOSED)
-        raise InvalidHitState(hit.status(now), ", ".join(live))
+        raise InvalidState("HIT", ", ".join(live), hit.status(now))
 
 
 def _save(hit: Hit, now: datetime, *fields: str) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import F, QuerySet
 
 from common.prepared import Prepared
-from marketplace.models import Assignment, Worker
+from marketplace.models import Assignment, Hit, Worker
 from marketplace.models.fields import money as amount
 from marketplace.verbs import events, hits, money
 
@@ -26,18 +26,15 @@ def _locked(pk: int) -> QuerySet[Assignment]:
 
 
 def approve(assignment: Assignment, approved_at: datetime, now: datetime, feedback: str | None = None) -> None:
-    hit = assignment.hit
     assignment.status = _Status.APPROVED
     assignment.approved_at = approved_at
     save(assignment, "approved_at", feedback)
-    events.record("AssignmentApproved", hit, approved_at, assignment)
-    hit.submitted -= 1
-    hit.completed += 1
-    hits.save_counters(hit, now, ["submitted", "completed"])
+    events.record("AssignmentApproved", assignment.hit, approved_at, assignment)
+    _count_as_completed(assignment.hit, now)
     Worker.objects.filter(pk=assignment.worker_id).update(
         approved_count=F("approved_count") + 1, earned=F("earned") + amount(assignment.reward)
     )
-    money.charge(hit.requester_id, assignment.cost, now, assignment)
+    money.charge(assignment.hit.requester_id, assignment.cost, now, assignment)
 
 
 def reject(assignment: Assignment, now: datetime, feedback: str) -> None:
@@ -46,11 +43,15 @@ def reject(assignment: Assignment, now: datetime, feedback: str) -> None:
     assignment.rejected_at = now
     save(assignment, "rejected_at", feedback)
     events.record("AssignmentRejected", hit, now, assignment)
+    _count_as_completed(hit, now)
+    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
+    money.release(hit.requester_id, assignment.cost, now, hit, assignment)
+
+
+def _count_as_completed(hit: Hit, now: datetime) -> None:
     hit.submitted -= 1
     hit.completed += 1
     hits.save_counters(hit, now, ["submitted", "completed"])
-    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
-    money.release(hit.requester_id, assignment.cost, now, hit, assignment)
 
 
 def save(assignment: Assignment, time_field: str, feedback: str | None, *more: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from common.html_templates import with_form
 from marketplace.models import HitLayout, Requester
 from marketplace.rules import limits
-from marketplace.rules.errors import HitLayoutDoesNotExist, ParameterValidationError
+from marketplace.rules.errors import DoesNotExist, ParameterValidationError
 from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
 from marketplace.rules.questions.kinds import NO_FRAMES
 from marketplace.rules.questions.layouts import check_layout, fill_layout
@@ -23,7 +23,7 @@ def register(requester: Requester, name: str, html: str, now: datetime, raw: boo
 def find(requester: Requester, layout_id: str) -> HitLayout:
     layout = HitLayout.objects.filter(requester=requester, layout_id=layout_id).first()
     if layout is None:
-        raise HitLayoutDoesNotExist(layout_id)
+        raise DoesNotExist("Hit layout", layout_id)
     return layout
 
 

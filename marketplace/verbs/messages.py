@@ -39,13 +39,9 @@ def send_to_all(
                 if worker.pk in keys
             ]
         )
-        _leave_copies([row for row in made if _wants_mail(row.worker)], now)
+        _leave_copies([row for row in made if row.worker.wants_email and row.worker.email_confirmed_at], now)
         Worker.objects.filter(pk__in=keys).update(unread_messages=F("unread_messages") + 1)
     return made
-
-
-def _wants_mail(worker: Worker) -> bool:
-    return worker.wants_email and worker.email_confirmed_at is not None
 
 
 def _leave_copies(made: Sequence[Message], now: datetime) -> None:

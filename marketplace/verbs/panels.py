@@ -18,7 +18,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from marketplace.models import Assignment, HitType, Panel, PanelEntry, Worker
 from marketplace.rules import limits
 from marketplace.rules import panels as rules
-from marketplace.rules.errors import AlreadyDone, JoinRefused, PanelDone, ParameterValidationError
+from marketplace.rules.errors import AlreadyDone, NotAdmitted, ParameterValidationError, RequestError
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import workers
 
@@ -100,10 +100,10 @@ def reopen_panel(panel: Panel) -> None:
 def check_link(panel: Panel, outside_id: str, parameters: Mapping[str, str], signature: str) -> str:
     """The id of the visit that the link may begin; empty where it carries none, or the signature leaves it out.
 
-    Raises JoinRefused for a link without an outside id, and for a wrong signature where one is asked for.
+    Raises RequestError for a link without an outside id, and for a wrong signature where one is asked for.
     """
     if not outside_id or len(outside_id) > _OUTSIDE_ID or not outside_id.isprintable():
-        raise JoinRefused(
+        raise RequestError(
             Sentence(
                 "The link carries no %(parameter)s. Go back to %(panel)s and use its link again.",
                 parameter=panel.parameter,
@@ -116,7 +116,7 @@ def check_link(panel: Panel, outside_id: str, parameters: Mapping[str, str], sig
     # Panels that signed the outside id alone before go on working.
     if rules.is_signed(panel.secret, outside_id, signature):
         return ""
-    raise JoinRefused(
+    raise RequestError(
         Sentence("The link is not signed by %(panel)s. Go back there and use its link again.", panel=panel.name)
     )
 
@@ -143,13 +143,13 @@ def enter(
     `browser` is the secret of the browser's cookie: where links are not signed, an id is let in from the first browser
     alone, until `release_browser`, for whoever knows an id could write it into a link.
 
-    Raises JoinRefused when a new person comes to a closed panel, somebody's account is no panel account any more, or
+    Raises RequestError when a new person comes to a closed panel, somebody's account is no panel account any more, or
     the id came from another browser before.
     """
     entry = find_entry(panel, outside_id) or _join(panel, outside_id, now)
     user = entry.worker.user
     if user.has_usable_password() or not user.is_active or user.is_staff:
-        raise JoinRefused(
+        raise RequestError(
             Sentence("This account is not entered by a link any more. Sign in with its name and password.")
         )
     with transaction.atomic():
@@ -177,7 +177,7 @@ def enter(
 def _bind(entry: PanelEntry, browser: str) -> None:
     key = salted_hmac("panel browser", f"{entry.panel_id}\n{browser}", algorithm="sha256").hexdigest()
     if entry.browser_key and not constant_time_compare(entry.browser_key, key):
-        raise JoinRefused(
+        raise RequestError(
             Sentence(
                 "This ID came from another browser before, and only that one is let in. Go on there. If you cannot, "
                 "ask those who invited you to let another browser in."
@@ -210,7 +210,7 @@ def _has_finished(entry: PanelEntry) -> bool:
 
 def _join(panel: Panel, outside_id: str, now: datetime) -> PanelEntry:
     if panel.closed_at is not None:
-        raise JoinRefused(f"{panel.name} takes nobody new.")
+        raise RequestError(f"{panel.name} takes nobody new.")
     try:
         with transaction.atomic():
             # Without a password there is no other way in than the link.
@@ -265,7 +265,7 @@ def is_being_checked(entry: PanelEntry) -> bool:
 
 
 def check_wanted(worker: Worker, in_hand: int) -> None:
-    """Raises PanelDone for a worker, locked, whose panel asked for no more than was submitted and is in hand.
+    """Raises NotAdmitted for a worker, locked, whose panel asked for no more than was submitted and is in hand.
 
     What was rejected where approved HITs count is to be made up for.
     """
@@ -275,7 +275,14 @@ def check_wanted(worker: Worker, in_hand: int) -> None:
     entry.worker = worker
     now = count(entry)
     if now.counted + now.waiting + in_hand >= entry.panel.finish_after:
-        raise PanelDone(entry.panel.name, entry.panel.finish_after, in_hand)
+        name, most = entry.panel.name, entry.panel.finish_after
+        raise NotAdmitted(
+            "panel done",
+            f"{name} asked for {most} HITs, and you have submitted or hold as many.",
+            panel=name,
+            most=most,
+            in_hand=in_hand,
+        )
 
 
 def stops_early(entry: PanelEntry) -> bool:

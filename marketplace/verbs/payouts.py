@@ -14,7 +14,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 
 from marketplace.models import Payout, PayoutLine, Worker
 from marketplace.models.fields import CENT, money
-from marketplace.rules.errors import AlreadyDone, PayoutRefused
+from marketplace.rules.errors import AlreadyDone, RequestError
 from marketplace.verbs.operators import act
 
 _LINES_AT_ONCE = 1000
@@ -29,7 +29,7 @@ def owing(minimum: Decimal = CENT) -> QuerySet[Worker]:
 def draft(operator: User, workers: QuerySet[Worker], scope: str, now: datetime, token: str = "") -> Payout:
     """A run over all that `workers` are owed at this moment; `scope` says in words who they are.
 
-    Changes nobody's balance. Raises PayoutRefused when they are owed nothing.
+    Changes nobody's balance. Raises RequestError when they are owed nothing.
     """
     with act(operator, "", now, token=token) as action:
         payout = Payout.objects.create(
@@ -44,7 +44,7 @@ def draft(operator: User, workers: QuerySet[Worker], scope: str, now: datetime, 
 def pay(operator: User, payout_id: int, now: datetime) -> Payout:
     """Mark a draft as paid: the amounts that it shows, neither more nor less.
 
-    Raises AlreadyDone for a run that is paid, PayoutRefused when another run has paid some of the
+    Raises AlreadyDone for a run that is paid, RequestError when another run has paid some of the
     same money since: then nothing is marked.
     """
     with act(operator, "", now) as action:
@@ -78,12 +78,12 @@ def undo(
     Lines that were taken back before stay as they are. Raises AlreadyDone when nothing is left to take back.
     """
     if not reason.strip():
-        raise PayoutRefused("Say why the run is taken back: the reason is kept with it.")
+        raise RequestError("Say why the run is taken back: the reason is kept with it.")
     with act(operator, "", now, token=token) as action:
         # The lock makes a second undo see the lines of the first.
         original = Payout.objects.select_for_update().filter(pk=payout_id, reverses=None, state=_State.PAID).first()
         if original is None:
-            raise PayoutRefused(f"Run {payout_id} is not a paid run, so there is nothing to take back.")
+            raise RequestError(f"Run {payout_id} is not a paid run, so there is nothing to take back.")
         lines = original.lines.filter(undone_by=None)
         payout = _counter_run(operator, original, reason.strip(), now)
         _add_lines(payout, _counter_lines(payout, lines if line_id is None else lines.filter(pk=line_id)))
@@ -115,7 +115,7 @@ def _counter_lines(payout: Payout, lines: QuerySet[PayoutLine]) -> Iterator[Payo
 def _find(payout_id: int) -> Payout:
     found = Payout.objects.filter(pk=payout_id).first()
     if found is None:
-        raise PayoutRefused(f"There is no payout run {payout_id}: its draft was dropped.")
+        raise RequestError(f"There is no payout run {payout_id}: its draft was dropped.")
     return found
 
 
@@ -126,7 +126,7 @@ def _add_lines(payout: Payout, lines: Iterable[PayoutLine]) -> None:
     if not payout.workers:
         if payout.reverses_id:
             raise AlreadyDone("All of it was taken back before.")
-        raise PayoutRefused("Nobody is owed that much, so there is nothing to pay.")
+        raise RequestError("Nobody is owed that much, so there is nothing to pay.")
     payout.total = payout.lines.aggregate(total=Sum("amount"))["total"]
     payout.save(update_fields=["workers", "total"])
 
@@ -145,7 +145,7 @@ def _move(payout: Payout) -> None:
     amount = Subquery(PayoutLine.objects.filter(payout=payout, worker=OuterRef("pk")).values("amount"))
     moved = workers.filter(earned__gte=F("paid") + amount).update(paid=F("paid") + amount)
     if moved != payout.workers:
-        raise PayoutRefused(
+        raise RequestError(
             f"Another run has paid {payout.workers - moved:,} of these {payout.workers:,} workers in the meantime. "
             "Nothing was marked. Drop this draft and prepare a new one."
         )

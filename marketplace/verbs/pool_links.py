@@ -25,7 +25,7 @@ from marketplace.models import (
     WorkerBlock,
 )
 from marketplace.rules import pool_links as rules
-from marketplace.rules.errors import AlreadyDone, JoinRefused, QualificationTypeDoesNotExist
+from marketplace.rules.errors import AlreadyDone, DoesNotExist, RequestError
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import qualifications, workers
 
@@ -45,14 +45,14 @@ class Offer:
 def read(query: str, hosts: Sequence[str], now: datetime, wall: datetime) -> Offer:
     """What the query string of an address offers; `wall` is the time on the machine's own clock.
 
-    Raises JoinRefused when it is not whole, not signed by a requester of this marketplace for one of these hosts, too
+    Raises RequestError when it is not whole, not signed by a requester of this marketplace for one of these hosts, too
     old or over, or when the type is not that requester's, and where the operator lets nobody in by links.
     """
     if not settings.MARKETPLACE_POOL_LINKS:
-        raise JoinRefused(Sentence("Nobody joins by such links here. Ask whoever gave you the link."))
+        raise RequestError(Sentence("Nobody joins by such links here. Ask whoever gave you the link."))
     try:
         link = rules.read(query)
-    except rules.NotWhole as error:
+    except ValueError as error:
         raise _not_whole() from error
     key = AccessKey.objects.filter(access_key_id=link.access_key_id, active=True).select_related("requester").first()
     if key is None:
@@ -61,24 +61,24 @@ def read(query: str, hosts: Sequence[str], now: datetime, wall: datetime) -> Off
     if not settings.MARKETPLACE_ACCEPT_ANY_KEY and not any(link.is_signed_with(key.secret, host) for host in hosts):
         raise _not_whole()
     if not link.is_fresh(wall):
-        raise JoinRefused(Sentence("This page was open for too long. Open the link that you were given once more."))
+        raise RequestError(Sentence("This page was open for too long. Open the link that you were given once more."))
     if link.ends_at <= now:
-        raise JoinRefused(Sentence("This invitation has run out. Ask for a new one."))
+        raise RequestError(Sentence("This invitation has run out. Ask for a new one."))
     kind = _type(key.requester, link.type_id)
     return Offer(key.requester, kind, link.link_id, link.uses, link.value, link.ends_at)
 
 
-def _not_whole() -> JoinRefused:
-    return JoinRefused(Sentence("This link is no invitation. Look whether it was copied whole."))
+def _not_whole() -> RequestError:
+    return RequestError(Sentence("This link is no invitation. Look whether it was copied whole."))
 
 
 def _type(requester: Requester, type_id: str, lock: bool = False) -> QualificationType:
     try:
         kind = qualifications.owned_type(requester, type_id, lock)
-    except QualificationTypeDoesNotExist as error:
+    except DoesNotExist as error:
         raise _not_whole() from error
     if kind.status != QualificationType.Status.ACTIVE:
-        raise JoinRefused(Sentence("This invitation is not open any more."))
+        raise RequestError(Sentence("This invitation is not open any more."))
     return kind
 
 
@@ -89,13 +89,13 @@ def has_joined(offer: Offer, worker: Worker) -> bool:
 
 
 def refuse_used_up(offer: Offer) -> None:
-    """Raises JoinRefused when the link lets nobody in any more."""
+    """Raises RequestError when the link lets nobody in any more."""
     if PoolLink.objects.filter(requester=offer.requester, link_id=offer.link_id, used__gte=offer.uses).exists():
         raise _used_up()
 
 
-def _used_up() -> JoinRefused:
-    return JoinRefused(
+def _used_up() -> RequestError:
+    return RequestError(
         Sentence("This invitation was used already. If that was you, sign in; if not, ask for a new one.")
     )
 
@@ -103,8 +103,8 @@ def _used_up() -> JoinRefused:
 def join(offer: Offer, worker: Worker, now: datetime) -> None:
     """Give the worker the qualification and count one use of the link, both or nothing.
 
-    Raises AlreadyDone for somebody who holds it, JoinRefused when the link is used up, or let the worker in before, or
-    the requester has blocked the worker, and AccountRefused.
+    Raises AlreadyDone for somebody who holds it, RequestError when the link is used up, or let the worker in before, or
+    the requester has blocked the worker, and RequestError.
     """
     with transaction.atomic():
         kind = _type(offer.requester, offer.type.qualification_type_id, lock=True)
@@ -113,10 +113,10 @@ def join(offer: Offer, worker: Worker, now: datetime) -> None:
             raise AlreadyDone("The worker holds this qualification already.")
         if WorkerBlock.objects.filter(requester=offer.requester, worker=locked).exists():
             # A worker is not told of a block.
-            raise JoinRefused(Sentence("This invitation is not open any more."))
+            raise RequestError(Sentence("This invitation is not open any more."))
         link = _locked(offer, kind, now)
         if link.joins.filter(worker=locked).exists():
-            raise JoinRefused(
+            raise RequestError(
                 Sentence("%(requester)s does not take you in by this link. Ask them.", requester=offer.requester.name)
             )
         if link.used >= offer.uses:

@@ -166,7 +166,10 @@ def erase(worker: Worker, now: datetime, operator: User | None = None) -> None:
             raise AlreadyDone("This account was deleted before.")
         user = User.objects.get(pk=locked.user_id)
         _scrub_others_words(locked, user, now)
-        _delete_own_words(locked)
+        for rows in (Message, PanelEntry, PoolJoin, Letter):
+            rows.objects.filter(worker=locked).delete()
+        # That there was a report or a dispute, and what came of it, concerns requesters too.
+        Concern.objects.filter(worker=locked).exclude(text="").update(text=ERASED)
         access.end_sessions(user)
         _blank(locked, user, now)
     # What another window accepted just before; from here on nothing can be.
@@ -189,13 +192,6 @@ def _scrub_others_words(worker: Worker, user: User, now: datetime) -> None:
         # Without the address an open one would let anybody in.
         invitations.filter(revoked_at=None).update(revoked_at=now)
         invitations.update(email="", note="")
-
-
-def _delete_own_words(worker: Worker) -> None:
-    for rows in (Message, PanelEntry, PoolJoin, Letter):
-        rows.objects.filter(worker=worker).delete()
-    # That there was a report or a dispute, and what came of it, concerns requesters too.
-    Concern.objects.filter(worker=worker).exclude(text="").update(text=ERASED)
 
 
 def _blank(worker: Worker, user: User, now: datetime) -> None:

@@ -12,17 +12,9 @@ from django.db import connection, transaction
 from marketplace.models import QualificationRequest, QualificationTest, QualificationType, Requester, Worker
 from marketplace.rules import limits
 from marketplace.rules.answer_key import grade, parse_answer_key
-from marketplace.rules.errors import (
-    AttemptRefused,
-    InvalidQualificationRequestState,
-    InvalidQualificationTypeState,
-    QualificationAlreadyHeld,
-    QualificationRequestDoesNotExist,
-    QualificationTypeDoesNotExist,
-    RetakeNotAllowed,
-    RetryDelayNotElapsed,
-)
-from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.errors import DoesNotExist, InvalidState, RequestError
+from marketplace.rules.questions.form_answers import form_answers_xml, read_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.rules.sentences import Sentence
 from marketplace.verbs import messages, qualifications
 
@@ -51,8 +43,7 @@ def ask(worker: Worker, type_id: str, now: datetime) -> QualificationRequest:
     """Ask for a qualification; an open request of the worker comes back as it is.
 
     Granted at once, waiting for the requester, or, with a test, begun: its time runs from now.
-    Raises QualificationTypeDoesNotExist, InvalidQualificationTypeState, QualificationAlreadyHeld,
-    RetryDelayNotElapsed or RetakeNotAllowed.
+    Raises DoesNotExist, InvalidState, or a RequestError for who holds it already, or may not ask again yet, or ever.
     """
     with transaction.atomic():
         kind = _askable(type_id)
@@ -62,7 +53,7 @@ def ask(worker: Worker, type_id: str, now: datetime) -> QualificationRequest:
         if last is not None and last.status in QualificationRequest.OPEN:
             return last
         if kind.status != QualificationType.Status.ACTIVE:
-            raise InvalidQualificationTypeState(kind.status)
+            raise InvalidState("QualificationType", "Active", kind.status)
         _refuse_repetition(kind, worker, last, now)
         if kind.auto_granted:
             return _grant_at_once(kind, worker, now)
@@ -77,7 +68,7 @@ def _askable(type_id: str) -> QualificationType:
     # Not joined with the test: a lock that had to wait would join the new row with what was there before.
     kind = rows.select_for_update(no_key=True).first()
     if kind is None:
-        raise QualificationTypeDoesNotExist(type_id)
+        raise DoesNotExist("QualificationType", type_id)
     return kind
 
 
@@ -95,13 +86,21 @@ def _refuse_repetition(
 ) -> None:
     held = kind.qualifications.filter(worker=worker, status="Granted")
     if kind.auto_granted and held.exists():
-        raise QualificationAlreadyHeld
+        raise RequestError(
+            "You hold this qualification already; there is nothing to ask for.", "QualificationAlreadyExists"
+        )
     next_time = outlook(kind, last, now)
     if next_time.may_ask:
         return
     if next_time.again_at is None:
-        raise RetakeNotAllowed
-    raise RetryDelayNotElapsed(next_time.again_at)
+        raise RequestError(
+            "This qualification can be asked for once only, and you have asked for it before.",
+            "QualificationTypeDoesNotAllowRetake",
+        )
+    raise RequestError(
+        f"You can ask for this qualification again from {next_time.again_at:%Y-%m-%d %H:%M:%S} UTC on.",
+        "QualificationTypeRetryDelayNotElapsed",
+    )
 
 
 def _grant_at_once(kind: QualificationType, worker: Worker, now: datetime) -> QualificationRequest:
@@ -135,12 +134,12 @@ def answer_test(
 ) -> QualificationRequest:
     """Take a worker's answers, once; with an answer key the value follows at once.
 
-    Raises FormFaults, which leaves the test open, or AttemptRefused (too late, or handed in before).
+    Raises FormFaults, which leaves the test open, or a RequestError (too late, or handed in before).
     """
     _refuse_closed(request, now)
     test = request.test
     if test is None:
-        raise AttemptRefused(Sentence("This request has no test."))
+        raise _attempt_refused(Sentence("This request has no test."))
     # Before the locks: the requester's own patterns take what time they take.
     answers = read_form(parse_form(test.questions, "Test"), data)
     with transaction.atomic():
@@ -148,7 +147,7 @@ def answer_test(
         worker = _lock_worker(request.worker_id)
         found = QualificationRequest.objects.select_for_update().filter(pk=request.pk).first()
         if kind is None or found is None:
-            raise AttemptRefused(Sentence("This qualification was deleted, so the answers are no longer wanted."))
+            raise _attempt_refused(Sentence("This qualification was deleted, so the answers are no longer wanted."))
         _refuse_closed(found, now)
         found.answer = form_answers_xml(answers)
         found.submitted_at = now
@@ -161,13 +160,17 @@ def answer_test(
     return found
 
 
+def _attempt_refused(why: str) -> RequestError:
+    return RequestError(why, "InvalidQualificationRequestState")
+
+
 def _refuse_closed(request: QualificationRequest, now: datetime) -> None:
     if request.status not in (_Status.STARTED, _Status.TIMED_OUT):
-        raise AttemptRefused(
+        raise _attempt_refused(
             Sentence("These answers were handed in before, or are no longer wanted. Nothing was changed.")
         )
     if request.status == _Status.TIMED_OUT or request.deadline is None or now > request.deadline:
-        raise AttemptRefused(Sentence("The time for this test is over, so these answers could not be taken."))
+        raise _attempt_refused(Sentence("The time for this test is over, so these answers could not be taken."))
 
 
 def accept(requester: Requester, request_id: str, now: datetime, value: int = 1) -> QualificationRequest:
@@ -204,15 +207,15 @@ def _lock(requester: Requester, request_id: str) -> QualificationRequest:
     found = mine.values_list("pk", "type_id", "worker_id").first()
     kind = _lock_type(found[1]) if found is not None else None
     if found is None or kind is None:
-        raise QualificationRequestDoesNotExist(request_id)
+        raise DoesNotExist("QualificationRequest", request_id)
     worker = _lock_worker(found[2])
     request = mine.select_for_update(of=("self",)).filter(pk=found[0]).first()
     if request is None:
-        raise QualificationRequestDoesNotExist(request_id)
+        raise DoesNotExist("QualificationRequest", request_id)
     request.type = kind
     request.worker = worker
     if request.status != _Status.SUBMITTED:
-        raise InvalidQualificationRequestState(request.status)
+        raise InvalidState("QualificationRequest", "Submitted", request.status)
     return request
 
 

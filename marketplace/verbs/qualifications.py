@@ -25,16 +25,9 @@ from marketplace.models import (
 from marketplace.rules import limits
 from marketplace.rules import qualifications as rules
 from marketplace.rules.answer_key import check_fits, parse_answer_key
-from marketplace.rules.errors import (
-    InvalidQualificationState,
-    InvalidQualificationTypeState,
-    ParameterValidationError,
-    QualificationDoesNotExist,
-    QualificationTypeAlreadyExists,
-    QualificationTypeDoesNotExist,
-)
+from marketplace.rules.errors import DoesNotExist, InvalidState, ParameterValidationError, RequestError
 from marketplace.rules.qualifications import Requirement
-from marketplace.rules.questions.forms import parse_form
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.verbs import messages, workers
 
 
@@ -103,7 +96,12 @@ def create_type(
         existing = QualificationType.objects.filter(requester=requester, name=name).first()
         if existing is None:
             raise
-        raise QualificationTypeAlreadyExists(existing.qualification_type_id) from None
+        raise RequestError(
+            "You have already created a QualificationType with this name. A QualificationType's name must be unique "
+            f"among all of the QualificationTypes created by the same user. "
+            f"Its ID is {existing.qualification_type_id}.",
+            "QualificationTypeAlreadyExists",
+        ) from None
 
 
 def _check_retry_delay(seconds: int | None) -> None:
@@ -248,7 +246,7 @@ def _finish_deletion(pk: int) -> int:
 def find_type(type_id: str) -> QualificationType:
     kind = QualificationType.objects.alive().filter(qualification_type_id=type_id).select_related("test").first()
     if kind is None:
-        raise QualificationTypeDoesNotExist(type_id)
+        raise DoesNotExist("QualificationType", type_id)
     return kind
 
 
@@ -258,14 +256,14 @@ def owned_type(requester: Requester, type_id: str, lock: bool = False) -> Qualif
     # Not joined with the test: a lock that had to wait would join the new row with what was there before.
     kind = rows.select_for_update(no_key=True).first() if lock else rows.first()
     if kind is None:
-        raise QualificationTypeDoesNotExist(type_id)
+        raise DoesNotExist("QualificationType", type_id)
     return kind
 
 
 def check_types_exist(requirements: Sequence[Requirement]) -> None:
     """What new HITs require must be there and in use.
 
-    Raises QualificationTypeDoesNotExist or InvalidQualificationTypeState for the first that is not.
+    Raises DoesNotExist or InvalidState for the first that is not.
     """
     asked = [requirement["QualificationTypeId"] for requirement in requirements]
     own = [type_id for type_id in asked if type_id not in rules.SYSTEM_TYPES]
@@ -278,9 +276,9 @@ def check_types_exist(requirements: Sequence[Requirement]) -> None:
     )
     for type_id in own:
         if type_id not in known:
-            raise QualificationTypeDoesNotExist(type_id)
+            raise DoesNotExist("QualificationType", type_id)
         if known[type_id] != QualificationType.Status.ACTIVE:
-            raise InvalidQualificationTypeState(known[type_id])
+            raise InvalidState("QualificationType", "Active", known[type_id])
 
 
 def note_requirements(hit_type: HitType) -> None:
@@ -368,8 +366,8 @@ def revoke(requester: Requester, type_id: str, worker_id: str, now: datetime, re
         granted = held.filter(status=Qualification.Status.GRANTED)
         if not granted.update(status=Qualification.Status.REVOKED, reason=reason):
             if held.exists():
-                raise InvalidQualificationState(Qualification.Status.REVOKED)
-            raise QualificationDoesNotExist(type_id, worker_id)
+                raise InvalidState("Qualification", "Granted", Qualification.Status.REVOKED)
+            raise DoesNotExist("Qualification", f"{type_id} of worker {worker_id}")
         if reason.strip() and (worker := who["worker"]):
             text = f"You no longer hold “{kind.name}”. The requester gave this reason:\n\n{reason}"
             messages.send(worker, sender=requester, subject=f"Qualification ended: {kind.name}", text=text, now=now)
@@ -381,9 +379,9 @@ def score(requester: Requester, type_id: str, worker_id: str) -> Qualification:
     rows = Qualification.objects.select_related("type", "worker")
     held = rows.filter(type=kind, **workers.by_id(worker_id)).first()
     if held is None:
-        raise QualificationDoesNotExist(type_id, worker_id)
+        raise DoesNotExist("Qualification", f"{type_id} of worker {worker_id}")
     if held.status != Qualification.Status.GRANTED:
-        raise InvalidQualificationState(held.status)
+        raise InvalidState("Qualification", "Granted", held.status)
     return held
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from marketplace.models import Concern, Hit
-from marketplace.rules.errors import AccountRefused, AlreadyDone, InsufficientFunds, InvalidAssignmentState
+from marketplace.rules.errors import AlreadyDone, InsufficientFunds, InvalidState, RequestError
 from marketplace.verbs import assignments, concerns, hits, messages
 from marketplace.verbs.operators import act
 
@@ -17,7 +17,7 @@ def resolve(
 
     `overturn` approves the disputed answer by the rules of OverrideRejection: within 30 days, unless the
     HIT was deleted, and the requester pays. `take_down` ends the reported HIT: who holds it may finish.
-    All of it happens or nothing. Raises AlreadyDone when the concern was closed before, AccountRefused
+    All of it happens or nothing. Raises AlreadyDone when the concern was closed before, RequestError
     when the rejection can no longer be undone.
     """
     worker, hit = concern.worker, concern.hit
@@ -44,13 +44,13 @@ def resolve(
 def _overturn(concern: Concern, now: datetime) -> None:
     try:
         assignments.approve(concern.hit.requester, _assignment_id(concern), now, override=True)
-    except InvalidAssignmentState as error:
-        raise AccountRefused(
+    except InvalidState as error:
+        raise RequestError(
             "The rejection can no longer be undone: 30 days have passed, the HIT was deleted, or the requester has "
             "approved the answer meanwhile. Nothing was changed."
         ) from error
     except InsufficientFunds as error:
-        raise AccountRefused(f"The requester cannot pay. {error.message} Nothing was changed.") from error
+        raise RequestError(f"The requester cannot pay. {error.message} Nothing was changed.") from error
 
 
 def _assignment_id(concern: Concern) -> str:

@@ -12,7 +12,7 @@ from django.db import transaction
 from marketplace.models import Assignment, Hit, ReviewLine, Worker
 from marketplace.rules import lifecycle
 from marketplace.rules import review_policies as rules
-from marketplace.rules.errors import InvalidAssignmentState, MarketplaceError
+from marketplace.rules.errors import InvalidState, MarketplaceError
 from marketplace.rules.ids import entity_id
 from marketplace.verbs import hits, judging
 
@@ -199,7 +199,7 @@ def _approve(assignment: Assignment, now: datetime, reason: str) -> str:
     if assignment.status == _Status.APPROVED:
         return "Already approved"
     if assignment.status != _Status.SUBMITTED:
-        raise InvalidAssignmentState(_Status.SUBMITTED)
+        raise InvalidState("Assignment", _Status.SUBMITTED)
     judging.approve(assignment, now, now, reason or None)
     return "Approved"
 
@@ -208,7 +208,7 @@ def _reject(assignment: Assignment, now: datetime, reason: str) -> str:
     if assignment.status == _Status.REJECTED:
         return "Already rejected"
     if assignment.status != _Status.SUBMITTED:
-        raise InvalidAssignmentState(_Status.SUBMITTED)
+        raise InvalidState("Assignment", _Status.SUBMITTED)
     judging.reject(assignment, now, reason)
     return "Rejected"
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marketplace.models import Qualification, Worker, WorkerBlock
-from marketplace.rules.errors import AccountRefused
+from marketplace.rules.errors import RequestError
 from marketplace.rules.sentences import Sentence
 
 
@@ -16,10 +16,10 @@ def create(**columns: Any) -> Worker:
 
 
 def lock(pk: int) -> Worker:
-    """Needs a transaction. Raises AccountRefused once the account is deleted: it must take in nothing more."""
+    """Needs a transaction. Raises RequestError once the account is deleted: it must take in nothing more."""
     found = Worker.objects.select_for_update(no_key=True).filter(pk=pk, erased_at=None).first()
     if found is None:
-        raise AccountRefused(Sentence("This account was deleted."))
+        raise RequestError(Sentence("This account was deleted."))
     return found
 
 

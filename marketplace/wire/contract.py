@@ -16,7 +16,7 @@ from typing import Any
 import botocore.loaders
 from botocore.model import ServiceModel, Shape
 
-from marketplace.rules.errors import SerializationException, UnknownOperationException, ValidationException
+from marketplace.rules.errors import WireError
 
 Reader = Callable[[Any, str, list[str]], Any]
 Writer = Callable[[Any], Any]
@@ -53,9 +53,9 @@ def target_prefix() -> str:
 
 @cache
 def operation(name: str) -> Operation:
-    """The compiled operation; raises UnknownOperationException for a name that the API does not have."""
+    """The compiled operation; raises WireError for a name that the API does not have."""
     if name not in _operation_names():
-        raise UnknownOperationException(f"The operation {name} is not part of this API.")
+        raise WireError("UnknownOperationException", f"The operation {name} is not part of this API.")
     model = service_model().operation_model(name)
     if model.input_shape is None or model.output_shape is None:
         raise TypeError(f"{name} has no input or output in the service model")
@@ -65,7 +65,9 @@ def operation(name: str) -> Operation:
         problems: list[str] = []
         parameters: dict[str, Any] = reader(body, "", problems)
         if problems:
-            raise ValidationException(problems)
+            noun = "error" if len(problems) == 1 else "errors"
+            text = f"{len(problems)} validation {noun} detected: " + "; ".join(problems)
+            raise WireError("ValidationException", text)
         return parameters
 
     return Operation(name, read, writer)
@@ -105,7 +107,7 @@ def _structure_reader(shape: Any) -> Reader:
 
     def read(value: Any, path: str, problems: list[str]) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise SerializationException(f"{_spoken(value)} can not be converted to a structure.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to a structure.")
         found: dict[str, Any] = {}
         for name, camel, required, reader in members:
             given = value.get(name)
@@ -124,9 +126,9 @@ def _list_reader(shape: Any) -> Reader:
 
     def read(value: Any, path: str, problems: list[str]) -> list[Any]:
         if not isinstance(value, list):
-            raise SerializationException(f"{_spoken(value)} can not be converted to a list.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to a list.")
         if None in value:
-            raise SerializationException(f"The list at '{path}' holds a null.")
+            raise _unreadable(f"The list at '{path}' holds a null.")
         return [reader(item, f"{path}.{number}.member", problems) for number, item in enumerate(value, 1)]
 
     return read
@@ -137,7 +139,7 @@ def _string_reader(shape: Any) -> Reader:
 
     def read(value: Any, path: str, problems: list[str]) -> str:
         if not isinstance(value, str):
-            raise SerializationException(f"{_spoken(value)} can not be converted to a String.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to a String.")
         _refuse_unwritable(value, path)
         for holds, text in constraints:
             if not holds(value):
@@ -170,9 +172,9 @@ def _string_constraints(shape: Any) -> list[tuple[Callable[[str], bool], str]]:
 def _refuse_unwritable(value: str, path: str) -> None:
     """Characters that JSON can carry and no database or XML file can."""
     if "\x00" in value:
-        raise SerializationException(f"The text at '{path}' holds a NUL character.")
+        raise _unreadable(f"The text at '{path}' holds a NUL character.")
     if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-        raise SerializationException(f"The text at '{path}' holds half a surrogate pair.")
+        raise _unreadable(f"The text at '{path}' holds half a surrogate pair.")
 
 
 def _integer_reader(shape: Any) -> Reader:
@@ -183,7 +185,7 @@ def _integer_reader(shape: Any) -> Reader:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not -bound <= value < bound:
-            raise SerializationException(f"{_spoken(value)} can not be converted to {kind}.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to {kind}.")
         if most is not None and value > most:
             problems.append(_out_of_range(value, path, f"less than or equal to {most}"))
         if least is not None and value < least:
@@ -200,7 +202,7 @@ def _out_of_range(value: int, path: str, rule: str) -> str:
 def _boolean_reader(shape: Any) -> Reader:
     def read(value: Any, path: str, problems: list[str]) -> bool:
         if not isinstance(value, bool):
-            raise SerializationException(f"{_spoken(value)} can not be converted to a Boolean.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to a Boolean.")
         return value
 
     return read
@@ -209,13 +211,17 @@ def _boolean_reader(shape: Any) -> Reader:
 def _timestamp_reader(shape: Any) -> Reader:
     def read(value: Any, path: str, problems: list[str]) -> datetime:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise SerializationException(f"{_spoken(value)} can not be converted to a Timestamp in epoch seconds.")
+            raise _unreadable(f"{_spoken(value)} can not be converted to a Timestamp in epoch seconds.")
         try:
             return _EPOCH + timedelta(milliseconds=round(value * 1000))
         except OverflowError as error:
-            raise SerializationException(f"{_spoken(value)} is no Timestamp: it is out of range.") from error
+            raise _unreadable(f"{_spoken(value)} is no Timestamp: it is out of range.") from error
 
     return read
+
+
+def _unreadable(message: str) -> WireError:
+    return WireError("SerializationException", message)
 
 
 def _spoken(value: Any) -> str:

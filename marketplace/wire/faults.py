@@ -16,7 +16,7 @@ from django.db.models import F, Q
 from django.http import HttpRequest
 
 from marketplace.models import Fault, RequestCount
-from marketplace.rules.errors import ServiceFault, ThrottlingException
+from marketplace.rules.errors import WireError
 
 _Kind = Fault.Kind
 
@@ -63,18 +63,20 @@ def _draw(operation: str) -> list[Fault]:
 
 def _fail_before(request: HttpRequest, kinds: set[str]) -> None:
     if _Kind.THROTTLE in kinds:
-        raise ThrottlingException
+        raise WireError("ThrottlingException", "Rate exceeded")
     if _Kind.RESET_BEFORE in kinds:
         _cut(request, reset=True)
     if _Kind.ERROR_BEFORE in kinds or _Kind.RESET_BEFORE in kinds:
-        raise ServiceFault("This fault was asked for. Nothing was done.")
+        raise WireError("ServiceFault", "This fault was asked for. Nothing was done.", 500, "ServiceFault")
 
 
 def _fail_after(request: HttpRequest, kinds: set[str]) -> None:
     if _Kind.DROP_AFTER in kinds:
         _cut(request, reset=False)
     if _Kind.ERROR_AFTER in kinds or _Kind.DROP_AFTER in kinds:
-        raise ServiceFault("This fault was asked for. The call was carried out before.")
+        raise WireError(
+            "ServiceFault", "This fault was asked for. The call was carried out before.", 500, "ServiceFault"
+        )
 
 
 def _cut(request: HttpRequest, *, reset: bool) -> None:

@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest
 
 from marketplace.models import AccessKey, Requester
-from marketplace.rules.errors import InvalidSignature, MissingAuthenticationToken, UnrecognizedClient
+from marketplace.rules.errors import WireError
 from marketplace.rules.pool_links import REGION, SERVICE
 from marketplace.verbs import accounts
 
@@ -51,11 +51,14 @@ def caller(request: HttpRequest, now: datetime) -> Requester:
     """
     claim = _claim(request)
     _check_host(request)
-    _check_scope(claim)
+    if claim.service != SERVICE:
+        raise _invalid(f"Credential should be scoped to correct service: '{SERVICE}'.")
+    if claim.region != REGION:
+        raise _invalid(f"Credential should be scoped to a valid region, not '{claim.region}': use '{REGION}'.")
     key = AccessKey.objects.filter(access_key_id=claim.access_key_id).select_related("requester").first()
     # A key that was revoked stays refused, also where new ones are welcome.
     if (key is None and not settings.MARKETPLACE_ACCEPT_ANY_KEY) or (key is not None and not key.active):
-        raise UnrecognizedClient("The security token included in the request is invalid.")
+        raise WireError("UnrecognizedClientException", "The security token included in the request is invalid.", 403)
     if key is None:
         return _welcome(claim.access_key_id, now)
     if not settings.MARKETPLACE_ACCEPT_ANY_KEY:
@@ -67,10 +70,10 @@ def caller(request: HttpRequest, now: datetime) -> Requester:
 def _claim(request: HttpRequest) -> Claim:
     header = request.headers.get("Authorization", "")
     if not header:
-        raise MissingAuthenticationToken("Request is missing Authentication Token")
+        raise WireError("MissingAuthenticationTokenException", "Request is missing Authentication Token", 403)
     match = _AUTHORIZATION.fullmatch(header.strip())
     if match is None:
-        raise InvalidSignature("The Authorization header is not in the form of AWS4-HMAC-SHA256.")
+        raise _invalid("The Authorization header is not in the form of AWS4-HMAC-SHA256.")
     headers = tuple(match["headers"].lower().split(";"))
     return Claim(match["key"], match["date"], match["region"], match["service"], headers, match["signature"])
 
@@ -80,7 +83,7 @@ def _check_host(request: HttpRequest) -> None:
     try:
         request.get_host()
     except DisallowedHost as error:
-        raise InvalidSignature("The Host header does not name this service.") from error
+        raise _invalid("The Host header does not name this service.") from error
 
 
 def _welcome(access_key_id: str, now: datetime) -> Requester:
@@ -98,7 +101,7 @@ def _verify(request: HttpRequest, claim: Claim, secret: str, now: datetime) -> N
     stamp = request.headers.get("X-Amz-Date", "")
     _check_clock(stamp, now)
     if claim.date != stamp[:8]:
-        raise InvalidSignature("The date in the Credential does not match that of X-Amz-Date.")
+        raise _invalid("The date in the Credential does not match that of X-Amz-Date.")
     _check_coverage(request, claim)
     signed = AWSRequest(
         method="POST",
@@ -110,10 +113,14 @@ def _verify(request: HttpRequest, claim: Claim, secret: str, now: datetime) -> N
     signer = _Signer(Credentials(claim.access_key_id, secret), claim.service, claim.region)
     expected = signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
     if not hmac.compare_digest(expected, claim.signature):
-        raise InvalidSignature(
+        raise _invalid(
             "The request signature we calculated does not match the signature you provided. "
             "Check your secret access key and signing method."
         )
+
+
+def _invalid(message: str) -> WireError:
+    return WireError("InvalidSignatureException", message, 403)
 
 
 class _Signer(SigV4Auth):
@@ -130,18 +137,11 @@ def _check_clock(stamp: str, now: datetime) -> None:
     try:
         signed_at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError as error:
-        raise InvalidSignature("The X-Amz-Date header is missing or not in the form 20170117T000000Z.") from error
+        raise _invalid("The X-Amz-Date header is missing or not in the form 20170117T000000Z.") from error
     if abs(now - signed_at) > CLOCK_SKEW:
-        raise InvalidSignature(
+        raise _invalid(
             f"Signature expired: {stamp} is more than 15 minutes away from {now:%Y%m%dT%H%M%SZ}. Check your clock."
         )
-
-
-def _check_scope(claim: Claim) -> None:
-    if claim.service != SERVICE:
-        raise InvalidSignature(f"Credential should be scoped to correct service: '{SERVICE}'.")
-    if claim.region != REGION:
-        raise InvalidSignature(f"Credential should be scoped to a valid region, not '{claim.region}': use '{REGION}'.")
 
 
 def _check_coverage(request: HttpRequest, claim: Claim) -> None:
@@ -149,8 +149,8 @@ def _check_coverage(request: HttpRequest, claim: Claim) -> None:
     own = {name.lower() for name in request.headers if name.lower().startswith("x-amz-")}
     missing = ({"host", "x-amz-date", "x-amz-target"} | own) - set(claim.signed_headers)
     if missing:
-        raise InvalidSignature(f"These headers must be signed: {', '.join(sorted(missing))}.")
+        raise _invalid(f"These headers must be signed: {', '.join(sorted(missing))}.")
     # botocore would believe this header instead of looking at the body.
     said = request.headers.get("X-Amz-Content-Sha256")
     if said is not None and said != hashlib.sha256(request.body).hexdigest():
-        raise InvalidSignature("The X-Amz-Content-Sha256 header is not the hash of this body.")
+        raise _invalid("The X-Amz-Content-Sha256 header is not the hash of this body.")

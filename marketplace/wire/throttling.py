@@ -6,18 +6,18 @@ from django.db.models.functions import Greatest
 
 from marketplace.models import Bucket, Controls, Requester
 from marketplace.rules import throttling
-from marketplace.rules.errors import ThrottlingException
+from marketplace.rules.errors import WireError
 from marketplace.verbs import clock
 
 
 def admit(requester: Requester) -> None:
-    """Take one token from the requester's bucket; raises ThrottlingException when it is empty.
+    """Take one token from the requester's bucket; raises WireError when it is empty.
 
     Without a limit it costs no query, else one UPDATE; a refused call takes no token.
     """
     rate = _rate()
     if rate is not None and not _take_token(requester, rate):
-        raise ThrottlingException
+        raise WireError("ThrottlingException", "Rate exceeded")
 
 
 def _rate() -> throttling.Rate | None:

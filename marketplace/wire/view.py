@@ -12,13 +12,7 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from common import full_disk
 from marketplace import operations
 from marketplace.operations import staleness
-from marketplace.rules.errors import (
-    MarketplaceError,
-    SerializationException,
-    ServiceFault,
-    ServiceUnavailable,
-    UnknownOperationException,
-)
+from marketplace.rules.errors import MarketplaceError, WireError
 from marketplace.verbs import clock
 from marketplace.wire import contract, faults, signature, throttling
 
@@ -36,14 +30,18 @@ def answer(request: HttpRequest) -> HttpResponse:
         return _refusal(error)
     except RequestDataTooBig:
         # Whoever reads the body first meets it: checking the signature does, too.
-        return _refusal(SerializationException("The request is too large."))
+        return _refusal(WireError("SerializationException", "The request is too large."))
     except UnreadablePostError:
-        return _refusal(SerializationException("The request ended before its body did."))
+        return _refusal(WireError("SerializationException", "The request ended before its body did."))
     except Exception as error:
         log.exception("The call %s failed.", request.headers.get("X-Amz-Target", ""))
         if full_disk.is_full(error):
-            return _refusal(ServiceUnavailable("The disk of the service is full or broken. Try it again later."))
-        return _refusal(ServiceFault("The service failed to answer this call. Try it again."))
+            return _refusal(
+                WireError("ServiceUnavailable", "The disk of the service is full or broken. Try it again later.", 503)
+            )
+        return _refusal(
+            WireError("ServiceFault", "The service failed to answer this call. Try it again.", 500, "ServiceFault")
+        )
 
 
 def _perform(request: HttpRequest) -> dict[str, Any]:
@@ -69,8 +67,9 @@ def _carry_out(request: HttpRequest, operation: contract.Operation) -> dict[str,
 def _operation_name(request: HttpRequest) -> str:
     target = request.headers.get("X-Amz-Target", "")
     if not target.startswith(contract.target_prefix()):
-        raise UnknownOperationException(
-            f"X-Amz-Target must be {contract.target_prefix()}<Operation>; it is '{target[:100]}'."
+        raise WireError(
+            "UnknownOperationException",
+            f"X-Amz-Target must be {contract.target_prefix()}<Operation>; it is '{target[:100]}'.",
         )
     return target.removeprefix(contract.target_prefix())
 
@@ -79,7 +78,7 @@ def _body(request: HttpRequest) -> Any:
     try:
         return json.loads(request.body or b"{}", parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise SerializationException(f"The body is not JSON that can be read: {error}") from error
+        raise WireError("SerializationException", f"The body is not JSON that can be read: {error}") from error
 
 
 def _refuse_constant(name: str) -> Never:
@@ -87,16 +86,14 @@ def _refuse_constant(name: str) -> Never:
 
 
 def _refusal(error: MarketplaceError) -> HttpResponse:
-    body = {"__type": error.type_name, "Message": _stamped(error) if error.stamped else error.message}
+    message = error.message
+    if error.stamped:
+        # The time, as the real service added it: programs have learned to cut it off again.
+        message += f" ({int(clock.now().timestamp() * 1000)}{' s' if settings.MARKETPLACE_SANDBOX else ''})"
+    body = {"__type": error.type_name, "Message": message}
     if error.turk_code is not None:
         body["TurkErrorCode"] = f"AWS.MechanicalTurk.{error.turk_code}"
     return _response(error.http_status, body)
-
-
-def _stamped(error: MarketplaceError) -> str:
-    """Add the time as the real service did, where programs have learned to cut it off again."""
-    unit = " s" if settings.MARKETPLACE_SANDBOX else ""
-    return f"{error.message} ({int(clock.now().timestamp() * 1000)}{unit})"
 
 
 def _response(status: int, body: dict[str, Any]) -> HttpResponse:

@@ -29,8 +29,8 @@ import requests
 
 from ops.healthy import answers
 from ops.programs import programs
-from ops.surroundings import ROOT, Ports
-from ops.waiting import NotSoError, until, wait_started
+from ops.surroundings import ROOT, Ports, StackError
+from ops.waiting import until, wait_started
 from tests.migrated import migrated
 
 FORMATS = ("mturk", "csv", "jsonl", "parquet")
@@ -265,7 +265,7 @@ def _left_by_those_who_hang_up(server: Server, slug: str, before: dict[str, obje
 
     try:
         until(lambda: not beyond(), "nothing is left", 30)
-    except NotSoError:
+    except StackError:
         return beyond()
     return {}
 

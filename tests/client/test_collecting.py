@@ -15,13 +15,11 @@ from annotate_client import (
     AnnotateError,
     ChecksumError,
     Client,
-    ConfirmationError,
     ConflictError,
     ForbiddenError,
     ImportRefusedError,
     InvalidError,
     NotFoundError,
-    NothingToWaitForError,
     NotSignedInError,
     Progress,
     Project,
@@ -125,7 +123,7 @@ def unpublished(new_project: Callable[[], Project]) -> Stage:
 
 @pytest.mark.parametrize("confirm", ["1.79", "0", "", "yes", True, 18, Decimal("1.801")])
 def test_another_amount_than_the_quotes_publishes_nothing(unpublished: Stage, confirm: str) -> None:
-    with pytest.raises(ConfirmationError, match="the quote says 1.80"):
+    with pytest.raises(AnnotateError, match="the quote says 1.80"):
         unpublished.publish(unpublished.quote(), confirm=confirm)
     assert list(unpublished.batches()) == []
     assert unpublished.refresh().figures["published"] == 0
@@ -133,10 +131,10 @@ def test_another_amount_than_the_quotes_publishes_nothing(unpublished: Stage, co
 
 def test_a_quote_of_another_stage_or_of_nothing_publishes_nothing(unpublished: Stage, collected: Stage) -> None:
     quote = unpublished.quote()
-    with pytest.raises(ConfirmationError, match="is one of"):
+    with pytest.raises(AnnotateError, match="is one of"):
         collected.publish(quote, confirm=quote.total)
     nothing = collected.quote()
-    with pytest.raises(ConfirmationError, match="Nothing waits to be published"):
+    with pytest.raises(AnnotateError, match="Nothing waits to be published"):
         collected.publish(nothing, confirm=nothing.total)
 
 
@@ -164,7 +162,7 @@ def test_a_price_that_changed_since_is_refused_with_its_code(waiting: Stage) -> 
 
 
 def test_nothing_that_is_not_published_is_waited_for(unpublished: Stage) -> None:
-    with pytest.raises(NothingToWaitForError, match="Publish it first"):
+    with pytest.raises(AnnotateError, match="Publish it first"):
         unpublished.wait()
 
 

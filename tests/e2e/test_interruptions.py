@@ -9,10 +9,10 @@ from typing import Any
 import boto3
 import pytest
 
-from ops.demo_checks import Row, select
 from ops.stack import Stack
 from ops.waiting import until
 from tests.benchmarks.synthetic import examples
+from tests.demo.checks import Row, select
 
 pytestmark = pytest.mark.long
 

@@ -1,7 +1,7 @@
 """The main job on a whole stack, a file at one end and a release at the other, with a simulated crowd in between.
 
-What comes out is checked from outside by `ops.demo_checks_record`; and that those checks see something when it is wrong
-is checked by spoiling copies of the two databases.
+What comes out is checked from outside by `tests.demo.checks_record`; and that those checks see something when it is
+wrong is checked by spoiling copies of the two databases.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ops.demo_checks import CheckFailedError, Demonstration
-from ops.demo_record import checks, demonstrate
 from ops.stack import Stack
+from tests.demo.checks import CheckFailedError, Demonstration
+from tests.demo.record import checks, demonstrate
 from tests.migrated import bring
 
 pytestmark = pytest.mark.long

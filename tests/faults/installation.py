@@ -22,12 +22,12 @@ import psycopg2
 import requests
 
 from ops import programs
-from ops.demo_checks import Row, select
 from ops.ensure_database import drop, ensure
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError
 from ops.waiting import PATIENCE_SECONDS
 from tests.benchmarks.synthetic import examples
+from tests.demo.checks import Row, select
 from tests.faults.proxy import Cut, CuttingProxy, Moment
 from tests.marketplace.controls import TestControls
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.demo_checks import Row, select
+from tests.demo.checks import Row, select
 from tests.faults.conftest import CUTS, ITEMS
 from tests.faults.installation import Installation
 from tests.faults.scenarios import Outcome

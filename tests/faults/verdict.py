@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from ops.demo_checks import Row, answer_fields, as_json
+from tests.demo.checks import Row, answer_fields, as_json
 
 VISIBLE = ("Submitted", "Approved", "Rejected")
 REFUSED = ("refused",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ops.demo_checks import Evidence, cents_moved
+from tests.demo.checks import Evidence, cents_moved
 
 
 class Tables:

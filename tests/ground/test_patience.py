@@ -17,7 +17,7 @@ OF_PLAYWRIGHT = ("to_", "not_to_", "wait_for", "expect_", "set_default", "click"
 WAITING = {"wait", "join", "result", "settimeout", "set_default_timeout", "set_default_navigation_timeout"}
 # What may be short, and why.
 SHORT = {
-    "ops/demo_checks.py: sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=20)": "SQLite's lock",
+    "tests/demo/checks.py: sqlite3.connect(f'file:{path}?mode=ro', uri=True, timeout=20)": "SQLite's lock",
     "ops/surroundings.py: held.bind(('127.0.0.1', 0))": "the one place that gives out ports",
     "ops/stack.py: client.settimeout(1)": "asks whether somebody listens, and a silent port is no one's",
     "tests/ground/test_make.py: gate.wait(0.05)": "lets other threads begin; nothing depends on it",

@@ -15,9 +15,8 @@ import click
 
 from annotate_client.api import path
 from annotate_client.cli import session as sessions
-from annotate_client.cli.calls import FailedError
 from annotate_client.cli.commands import Operations, sentence
-from annotate_client.cli.session import Login, Session, api_of
+from annotate_client.cli.session import FailedError, Login, Session, api_of
 from annotate_client.errors import AnnotateError, ForbiddenError, NotSignedInError
 
 DEFAULT_ADDRESS = "http://localhost:8000"

@@ -18,6 +18,7 @@ from annotate_client.api import Api
 from annotate_client.api import path as address_of
 from annotate_client.cli import output
 from annotate_client.cli.description import CONFIRMATION, FORM, JSON, Description, Look, Operation
+from annotate_client.cli.session import FailedError
 from annotate_client.errors import fault_line
 from annotate_client.progress import Progress, watch
 
@@ -25,14 +26,6 @@ from annotate_client.progress import Progress, watch
 USUAL_ROWS, MOST_AT_ONCE = 100, 500
 #: So long a job is waited for; it goes on at the server.
 WAIT_SECONDS = 3600.0
-
-
-class FailedError(click.ClickException):
-    """A sentence on stderr, and an exit code."""
-
-    def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code  # type: ignore[misc]
 
 
 @dataclass(frozen=True)

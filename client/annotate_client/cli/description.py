@@ -92,7 +92,10 @@ class Operation:
     @cached_property
     def parameters(self) -> list[Parameter]:
         """Those of the path in the order of the address, then files, body, query; a field has one name once."""
-        given = [self._parameter(raw) for raw in self._raw.get("parameters", ())]
+        given = []
+        for raw in self._raw.get("parameters", ()):
+            schema = {"description": raw.get("description", ""), **self._description.resolved(raw["schema"])}
+            given.append(Parameter(raw["name"], raw["in"], schema, bool(raw.get("required"))))
         path = {one.name: one for one in given if one.place == "path"}
         ordered = [path[name] for name in self.path_names]
         query = [one for one in given if one.place == "query"]
@@ -157,11 +160,6 @@ class Operation:
     def undone(self, status: int) -> str:
         """Why an answer with this status is none with what was called for; empty for others."""
         return str(self._raw.get("x-undone", {}).get(str(status), ""))
-
-    def _parameter(self, raw: Schema) -> Parameter:
-        described = {"description": raw.get("description", "")}
-        schema = {**described, **self._description.resolved(raw["schema"])}
-        return Parameter(raw["name"], raw["in"], schema, bool(raw.get("required")))
 
     def _fields(self) -> Iterator[Parameter]:
         """Of all bodies that it takes; required is what each of them requires."""

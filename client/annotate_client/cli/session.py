@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 import httpx
 
-from annotate_client.api import Api
+from annotate_client.api import URL, Api
 from annotate_client.cli.description import Description, Operation, read
-from annotate_client.client import TOKEN, URL
+from annotate_client.client import TOKEN
 from annotate_client.models import MODEL_TOKEN
 
 #: Written by `make run` and `manage.py load_sample` into the server's DATA_DIR, with the same fields as a login.
@@ -38,8 +38,12 @@ class Login:
         return httpx.URL(self.address.rstrip("/")) == httpx.URL(address.rstrip("/"))
 
 
-class NoLoginError(click.ClickException):
-    exit_code = 3
+class FailedError(click.ClickException):
+    """A sentence on stderr, and an exit code."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
 
 
 class Session:
@@ -47,11 +51,11 @@ class Session:
 
     @cached_property
     def login(self) -> Login:
-        """The environment wins; a token is sent to no server but its own. Raises NoLoginError."""
+        """The environment wins; a token is sent to no server but its own. Raises FailedError."""
         kept = stored() or local()
         address = os.environ.get(URL) or (kept.address if kept else "")
         if not address:
-            raise NoLoginError(f"No server is known. Sign in with `annotate login`, or set {URL} and {TOKEN}.")
+            raise FailedError(f"No server is known. Sign in with `annotate login`, or set {URL} and {TOKEN}.", 3)
         token = os.environ.get(TOKEN) or (kept.token if kept and kept.same_server(address) else None)
         return Login(address, token)
 
@@ -60,11 +64,11 @@ class Session:
         return api_of(self.login)
 
     def api_for(self, operation: Operation) -> Api:
-        """Raises NoLoginError where it takes a model's token and none is there."""
+        """Raises FailedError where it takes a model's token and none is there."""
         if not operation.is_for_models:
             return self.api
         if not (token := os.environ.get(MODEL_TOKEN)):
-            raise NoLoginError(f"This is for models alone: set {MODEL_TOKEN}.")
+            raise FailedError(f"This is for models alone: set {MODEL_TOKEN}.", 3)
         return api_of(Login(self.login.address, token), "Model")
 
     @cached_property
@@ -77,7 +81,8 @@ class Session:
 
     def _described(self, fresh_seconds: float) -> Description:
         """As it was kept, unless that is older and the server has another one."""
-        file = _cache_file(self.api.address)
+        name = hashlib.sha256(self.api.address.encode()).hexdigest()[:16]
+        file = Path(click.get_app_dir("annotate")) / "descriptions" / f"{name}.json"
         etag, content = "", b""
         with contextlib.suppress(OSError):
             etag, content = _parted(file.read_bytes())
@@ -142,11 +147,6 @@ def _read(file: Path) -> Login | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise click.ClickException(f"{file} cannot be read: {error}. Delete it, and sign in again.") from error
-
-
-def _cache_file(address: str) -> Path:
-    name = hashlib.sha256(address.encode()).hexdigest()[:16]
-    return Path(click.get_app_dir("annotate")) / "descriptions" / f"{name}.json"
 
 
 def _parted(kept: bytes) -> tuple[str, bytes]:

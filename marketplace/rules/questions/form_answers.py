@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from re import compile as pattern
 
-from marketplace.rules.errors import FormFaults
+from marketplace.rules.errors import FormFaults, RequestError
 from marketplace.rules.questions.form_model import Answer, Form, FreeText, Question, Selection
 from marketplace.rules.questions.patterns import Allowance
 from marketplace.rules.questions.xml import SCHEMAS, ascii_xml
@@ -13,14 +13,6 @@ from marketplace.rules.sentences import Sentence, counted
 ANSWERS = SCHEMAS + "2005-10-01/QuestionFormAnswers.xsd"
 _NUMBER = pattern(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})")
 _ANSWER_THIS = Sentence("Answer this question.")
-
-
-class _Fault(Exception):
-    """One answer is not as the question asks; the message is for the worker."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 def read_form(form: Form, data: Mapping[str, Sequence[str]]) -> list[Answer]:
@@ -35,7 +27,7 @@ def read_form(form: Form, data: Mapping[str, Sequence[str]]) -> list[Answer]:
     for question in form.questions:
         try:
             answers.append(_read(question, data, allowance))
-        except _Fault as fault:
+        except RequestError as fault:
             faults[question.identifier] = fault.message
     if faults:
         raise FormFaults(faults)
@@ -47,7 +39,7 @@ def _read(question: Question, data: Mapping[str, Sequence[str]], allowance: Allo
         text = _first(data, question.identifier)
         if not text.strip():
             if question.required:
-                raise _Fault(_ANSWER_THIS)
+                raise RequestError(_ANSWER_THIS)
         else:
             _check_text(question.answer, text, allowance)
         return Answer(question.identifier, text)
@@ -63,7 +55,7 @@ def _check_text(wanted: FreeText, text: str, allowance: Allowance) -> None:
     if wanted.numeric:
         _check_number(wanted, text.strip())
     if wanted.shortest is not None and len(text) < wanted.shortest:
-        raise _Fault(
+        raise RequestError(
             counted(
                 "Write at least %(count)s character; it has %(has)s.",
                 "Write at least %(count)s characters; it has %(has)s.",
@@ -72,7 +64,7 @@ def _check_text(wanted: FreeText, text: str, allowance: Allowance) -> None:
             )
         )
     if wanted.longest is not None and len(text) > wanted.longest:
-        raise _Fault(
+        raise RequestError(
             counted(
                 "Write at most %(count)s character; it has %(has)s.",
                 "Write at most %(count)s characters; it has %(has)s.",
@@ -82,17 +74,17 @@ def _check_text(wanted: FreeText, text: str, allowance: Allowance) -> None:
         )
     for each in wanted.patterns:
         if not allowance.fits(each, text):
-            raise _Fault(each.message or Sentence("This does not have the form that the requester asks for."))
+            raise RequestError(each.message or Sentence("This does not have the form that the requester asks for."))
 
 
 def _check_number(wanted: FreeText, text: str) -> None:
     if not _NUMBER.fullmatch(text):
-        raise _Fault(Sentence("Write a number, in digits."))
+        raise RequestError(Sentence("Write a number, in digits."))
     number = Decimal(text)
     if wanted.least is not None and number < wanted.least:
-        raise _Fault(Sentence("Write a number of at least %(least)s.", least=wanted.least))
+        raise RequestError(Sentence("Write a number of at least %(least)s.", least=wanted.least))
     if wanted.most is not None and number > wanted.most:
-        raise _Fault(Sentence("Write a number of at most %(most)s.", most=wanted.most))
+        raise RequestError(Sentence("Write a number of at most %(most)s.", most=wanted.most))
 
 
 def _read_selection(
@@ -101,7 +93,7 @@ def _read_selection(
     sent = [value for value in data.get(question.identifier, ()) if value]
     chosen = tuple(choice.identifier for choice in wanted.choices if choice.identifier in sent)
     if set(sent) - set(chosen):
-        raise _Fault(Sentence("Choose from what is offered."))
+        raise RequestError(Sentence("Choose from what is offered."))
     other = _first(data, question.other_field) if wanted.other else ""
     if not other.strip():
         other = ""
@@ -112,9 +104,9 @@ def _read_selection(
         return Answer(question.identifier)
     fewest = max(1, wanted.fewest)
     if count < fewest:
-        raise _Fault(_ANSWER_THIS if fewest == 1 else _too_few(fewest, count))
+        raise RequestError(_ANSWER_THIS if fewest == 1 else _too_few(fewest, count))
     if count > wanted.most:
-        raise _Fault(_too_many(wanted, count, bool(other)))
+        raise RequestError(_too_many(wanted, count, bool(other)))
     return Answer(question.identifier, None, chosen, other)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from common.html_pages import shown_faults
 from common.html_templates import (
-    MissingValuesError,
     NotFilledError,
     filled,
     placeholder_names,
@@ -31,8 +30,6 @@ def fill_layout(html: str, values: Mapping[str, str], raw: bool = False) -> str:
     """As `common.html_templates.filled`. Raises ParameterValidationError."""
     try:
         return filled(html, values, limits.FILLED_LAYOUT_BYTES, raw)
-    except MissingValuesError as error:
-        listed = ", ".join(error.names)
-        raise ParameterValidationError(f"The layout needs HITLayoutParameters that are missing: {listed}.") from error
     except NotFilledError as error:
-        raise ParameterValidationError(str(error)) from error
+        missing = f"The layout needs HITLayoutParameters that are missing: {', '.join(error.missing)}."
+        raise ParameterValidationError(missing if error.missing else str(error)) from error

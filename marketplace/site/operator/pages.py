@@ -10,6 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import cached_property
 
+from marketplace.site.pages import kept_query
+
+Sorts = Mapping[str, tuple[str, tuple[Any, ...]]]
 ROWS_PER_PAGE = 50
 MOST_COUNTED = 10_000
 
@@ -47,3 +50,24 @@ class _BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 def page_of(rows: QuerySet[Any], request: HttpRequest, size: int = ROWS_PER_PAGE) -> Any:
     return _BoundedPaginator(rows, size).get_page(request.GET.get("page"))
+
+
+def paged(rows: QuerySet[Any], request: HttpRequest) -> dict[str, Any]:
+    """What a page with one list shows of it: the `page` that the address asks for, the `query` of links to others."""
+    return {"page": page_of(rows, request), "query": kept_query(request)}
+
+
+def searched(rows: QuerySet[Any], request: HttpRequest, sorts: Sorts) -> dict[str, Any]:
+    """As `paged`, in the order that the address chooses among `sorts`, with what was searched for."""
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in sorts else "newest"
+    return {
+        **paged(rows.order_by(*sorts[sort][1]), request),
+        "search": search_words(request),
+        "sort": sort,
+        "sorts": [(key, label) for key, (label, _) in sorts.items()],
+    }
+
+
+def search_words(request: HttpRequest) -> str:
+    return request.GET.get("q", "").strip()[:100]

@@ -22,12 +22,8 @@ from marketplace.models import (
     OperatorAction,
     Panel,
     PanelEntry,
-    Payout,
-    PayoutLine,
-    Qualification,
     Requester,
     Worker,
-    WorkerBlock,
 )
 from marketplace.models.fields import money
 from marketplace.rules import lifecycle
@@ -134,12 +130,6 @@ def money_sums() -> dict[str, Any]:
     }
 
 
-def poor_requesters() -> QuerySet[Requester]:
-    """Requesters with HITs out or money spent, and next to nothing left."""
-    poor = Requester.objects.filter(funds__lt=F("held") + F("charged") + money(LOW_FUNDS))
-    return poor.order_by("name", "pk")
-
-
 def open_concerns() -> dict[str, int]:
     """How many disputes and reports wait."""
     waiting = Concern.objects.filter(resolved_at=None)
@@ -182,7 +172,9 @@ def attention(now: datetime) -> list[Attention]:
     if given_up.number:
         text = f"Notifications that could not be delivered: {given_up}"
         found.append(Attention(text, reverse("operator:notifications")))
-    poor = list(poor_requesters()[: NAMED + 1])
+    # Those with HITs out or money spent, and next to nothing left.
+    poor_requesters = Requester.objects.filter(funds__lt=F("held") + F("charged") + money(LOW_FUNDS))
+    poor = list(poor_requesters.order_by("name", "pk")[: NAMED + 1])
     if poor:
         names = ", ".join(str(requester) for requester in poor[:NAMED])
         more = " and more" if len(poor) > NAMED else ""
@@ -230,36 +222,13 @@ def search_workers(rows: QuerySet[Worker], search: str) -> QuerySet[Worker]:
     )
 
 
-def outside_ids(worker: Worker) -> QuerySet[PanelEntry]:
-    return PanelEntry.objects.filter(worker=worker).select_related("panel").order_by("pk")
-
-
-def payouts_of(worker: Worker) -> QuerySet[PayoutLine]:
-    return worker.payout_lines.filter(payout__state=Payout.State.PAID).select_related("payout").order_by("-pk")
-
-
-def qualifications_of(worker: Worker) -> QuerySet[Qualification]:
-    return worker.qualifications.select_related("type__requester").order_by("-granted_at", "-pk")
-
-
-def blocks_of(worker: Worker) -> QuerySet[WorkerBlock]:
-    return worker.blocks.select_related("requester").order_by("-pk")
-
-
 def concerns() -> QuerySet[Concern]:
-    rows = Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
-    return rows.defer("hit__question", "assignment__answer").order_by("-pk")
+    return whole_concerns().defer("hit__question", "assignment__answer").order_by("-pk")
 
 
-def whole_concern(pk: int) -> Concern | None:
-    """A concern with everything that its page shows, the answer included."""
-    rows = Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
-    return rows.filter(pk=pk).first()
-
-
-def open_draft() -> Payout | None:
-    """The newest draft of a payout run."""
-    return Payout.objects.filter(state=Payout.State.DRAFT).order_by("-pk").first()
+def whole_concerns() -> QuerySet[Concern]:
+    """With everything that the page of one shows, the answer included."""
+    return Concern.objects.select_related("worker__user", "hit__hit_type", "hit__requester", "assignment")
 
 
 def notifications(state: str) -> QuerySet[Notification]:
@@ -276,7 +245,3 @@ def invitations() -> QuerySet[Invitation]:
 
 def panels() -> QuerySet[Panel]:
     return Panel.objects.select_related("hit_type").annotate(joined=Count("entries")).order_by("-pk")
-
-
-def panel_counts(panel: Panel) -> dict[str, int]:
-    return panel.entries.aggregate(joined=Count("pk"), finished=Count("finished_at"))

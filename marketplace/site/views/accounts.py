@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common.second_factor import device_of
 from common.sign_in import wanted_address
 from marketplace.models import Invitation, Worker
-from marketplace.rules.errors import AccountRefused, EmailTaken, JoinRefused, TooManyAttempts
+from marketplace.rules.errors import RequestError
 from marketplace.site import throttle
 from marketplace.site.account_forms import (
     ChangePasswordForm,
@@ -28,7 +28,7 @@ from marketplace.site.account_forms import (
     SignInForm,
     SignUpForm,
 )
-from marketplace.site.guards import other_name, worker_required
+from marketplace.site.guards import visitor_page, worker_required
 from marketplace.site.operator.sessions import ask_for_code
 from marketplace.site.pages import contact, problem, show
 from marketplace.site.saying import said
@@ -38,11 +38,9 @@ from marketplace.verbs import access, clock
 @sensitive_post_parameters("password")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def signup(request: HttpRequest) -> HttpResponse:
     """Open to anybody, unless the marketplace takes people by invitation only."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     if request.user.is_authenticated:
         return redirect("site:home")
     if settings.MARKETPLACE_SIGN_UP == "invitation":
@@ -64,11 +62,9 @@ def signup(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def join(request: HttpRequest, token: str) -> HttpResponse:
     """The page behind an invitation's link."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     if request.user.is_authenticated:
         return problem(
             request,
@@ -79,7 +75,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         )
     try:
         invitation = access.open_invitation(token, clock.now())
-    except JoinRefused as refusal:
+    except RequestError as refusal:
         return problem(
             request,
             410,
@@ -94,10 +90,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _sign_up(request: HttpRequest, here: str, invitation: Invitation | None) -> HttpResponse:
     form = SignUpForm(request.POST or None, invitation=invitation)
     if request.method == "POST":
-        try:
-            throttle.count(throttle.sign_up(request) if form.is_valid() else throttle.sign_up_slip(request))
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, here)
+        throttle.count(throttle.sign_up(request) if form.is_valid() else throttle.sign_up_slip(request))
     if request.method == "POST" and form.is_valid():
         worker = form.create_worker()
         if worker is not None:
@@ -118,19 +111,14 @@ def _sign_up(request: HttpRequest, here: str, invitation: Invitation | None) -> 
 @sensitive_post_parameters("password")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def login(request: HttpRequest) -> HttpResponse:
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     if request.user.is_authenticated:
         return HttpResponseRedirect(wanted_address(request, "/"))
     username = request.POST.get("username", "")
     tries = throttle.sign_in(request, username)
     if request.method == "POST":
-        try:
-            throttle.count(tries)
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:login"))
+        throttle.count(tries)
     form = SignInForm(request, request.POST or None)
     if request.method == "POST" and form.is_valid():
         throttle.signed_in(tries)
@@ -155,20 +143,15 @@ def logout(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def forgot(request: HttpRequest) -> HttpResponse:
     """Ask for a letter with a link. The answer is the same whether or not somebody has the address."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     if not settings.MARKETPLACE_MAIL:
         return render(request, "marketplace/forgot_without_mail.html", {"contact": contact()})
     form = ForgotForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         email = form.cleaned_data["email"]
-        try:
-            throttle.count(throttle.letter(request, email))
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:forgot"))
+        throttle.count(throttle.letter(request, email))
         access.send_reset_link(email, clock.now())
         return redirect(reverse("site:forgot") + "?sent=1")
     context = {"form": form, "sent": "sent" in request.GET, "contact": contact()}
@@ -213,10 +196,7 @@ def change_password(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = ChangePasswordForm(worker.user, request.POST or None)
     if request.method == "POST":
         tries = throttle.password(worker)
-        try:
-            throttle.count(tries)
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:change_password"), worker)
+        throttle.count(tries)
         if "old_password" not in form.errors:
             throttle.signed_in(tries)
         if form.is_valid():
@@ -248,13 +228,10 @@ def change_email(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = EmailForm(worker, request.POST or None, initial={"email": worker.user.email})
     if request.method == "POST":
         tries = throttle.password(worker)
-        try:
-            throttle.count(tries)
-            if form.is_valid():
-                throttle.signed_in(tries)
-                return _change_email(request, worker, form)
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:change_email"), worker)
+        throttle.count(tries)
+        if form.is_valid():
+            throttle.signed_in(tries)
+            return _change_email(request, worker, form)
     return show(request, worker, "change_email", {"form": form}, "profile", status=400 if form.errors else 200)
 
 
@@ -264,7 +241,7 @@ def _change_email(request: HttpRequest, worker: Worker, form: EmailForm) -> Http
         throttle.count(throttle.letter(request, email))
     try:
         changed = access.change_email(worker, email, clock.now())
-    except (EmailTaken, AccountRefused) as refusal:
+    except RequestError as refusal:
         form.add_error("email", said(refusal.message))
         return show(request, worker, "change_email", {"form": form}, "profile", status=400)
     return redirect(reverse("site:profile") + ("?done=email" if changed else "?done=letter"))
@@ -276,30 +253,25 @@ def resend_confirmation(request: HttpRequest, worker: Worker) -> HttpResponse:
     """The letter again, to the address of the account."""
     email = worker.user.email
     if email and worker.email_confirmed_at is None and settings.MARKETPLACE_MAIL:
-        try:
-            throttle.count(throttle.letter(request, email))
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:profile"), worker)
+        throttle.count(throttle.letter(request, email), reverse("site:profile"))
         try:
             access.change_email(worker, email, clock.now())
-        except (EmailTaken, AccountRefused) as refusal:
+        except RequestError as refusal:
             return problem(request, 409, _("No letter was sent"), said(refusal.message), worker)
     return redirect(reverse("site:profile") + "?done=letter")
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     """The page behind a confirmation link; programs that look at links in e-mails confirm nothing."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     try:
         if request.method == "POST":
             access.confirm(token, clock.now())
             return render(request, "marketplace/confirmed.html", {})
         worker, email = access.read_confirmation(token, clock.now())
-    except (AccountRefused, EmailTaken) as refusal:
+    except RequestError as refusal:
         return problem(
             request,
             410,
@@ -314,17 +286,15 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def cancel_email(request: HttpRequest, token: str) -> HttpResponse:
     """The page behind the link of the warning that the old address gets."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     try:
         if request.method == "POST":
             access.cancel_email_change(token)
             return render(request, "marketplace/cancel_email.html", {"done": True})
         username = access.read_cancellation(token).user.get_username()
-    except AccountRefused as refusal:
+    except RequestError as refusal:
         return problem(
             request,
             410,

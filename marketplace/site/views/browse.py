@@ -11,14 +11,14 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from marketplace.models import Worker
+from marketplace.models import Hit, Worker
 from marketplace.rules.qualifications import SYSTEM_TYPES
 from marketplace.site import queries
 from marketplace.site.frames import features, preview_frame
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import kept_query, show
 from marketplace.site.queries import Group
-from marketplace.verbs import assignments, clock
+from marketplace.verbs import assignments, clock, free_hits
 
 GROUPS_PER_PAGE = 25
 MOST_BEHIND_TEST = 5
@@ -51,12 +51,12 @@ def _filters(request: HttpRequest) -> Filters:
 
 
 def _matching(groups: Sequence[Group], search: str) -> list[Group]:
-    wanted = search.lower().split()
-    return [group for group in groups if all(word in _searched_text(group) for word in wanted)]
-
-
-def _searched_text(group: Group) -> str:
-    return f"{group.title}\n{group.description}\n{group.hit_type.keywords}\n{group.requester}".lower()
+    words, found = search.lower().split(), []
+    for group in groups:
+        text = f"{group.title}\n{group.description}\n{group.hit_type.keywords}\n{group.requester}".lower()
+        if all(word in text for word in words):
+            found.append(group)
+    return found
 
 
 def _behind_test(worker: Worker, found: Sequence[Group]) -> list[Group]:
@@ -114,7 +114,9 @@ def preview(request: HttpRequest, worker: Worker, group_id: str = "") -> HttpRes
         raise Http404
     if wanted and (held := queries.held_by(worker, wanted)):
         return redirect("site:work", held.pk)
-    taken = wanted is not None and not queries.is_free(worker, wanted, now)
+    taken = False
+    if wanted:
+        taken = not free_hits.for_worker(Hit.objects.filter(pk=wanted.pk).assignable(now), worker).exists()
     hit = None
     if group.may_preview:
         hit = wanted if wanted and not taken else queries.sample_hit(worker, hit_type, now)

@@ -7,7 +7,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from marketplace.models import Assignment, Concern, Hit, Worker
-from marketplace.rules.errors import ConcernRefused
+from marketplace.rules.errors import RequestError
 from marketplace.site import queries
 from marketplace.site.forms import DisputeForm, ReportForm
 from marketplace.site.guards import worker_required
@@ -31,13 +31,13 @@ def report(request: HttpRequest, worker: Worker) -> HttpResponse:
         try:
             concerns.report(worker, hit, told["reason"], told["text"], clock.now())
             return redirect(f"{reverse('site:report')}?{urlencode({'hitId': hit.hit_id})}")
-        except ConcernRefused as refusal:
+        except RequestError as refusal:
             refused = True
             form.add_error(None, said(refusal.message))
     context = {
         "hit": hit,
         "form": form,
-        "concern": queries.concern_about(worker, Concern.Kind.REPORT, hit),
+        "concern": Concern.objects.filter(kind=Concern.Kind.REPORT, hit=hit, worker=worker).first(),
         "held": queries.held_by(worker, hit),
     }
     return show(request, worker, "report", context, status=400 if refused or form.errors else 200)
@@ -47,7 +47,8 @@ def _reportable(worker: Worker, hit_id: str) -> Hit:
     hit = queries.hit_by_id(hit_id)
     if hit is None:
         raise Http404
-    if not queries.has_worked_on(worker, hit) and queries.visible_group(worker, hit.hit_type) is None:
+    known = Assignment.objects.filter(worker=worker, hit=hit).exists()
+    if not known and queries.visible_group(worker, hit.hit_type) is None:
         raise Http404
     return hit
 
@@ -66,13 +67,13 @@ def dispute(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
         try:
             concerns.dispute(worker, assignment, form.cleaned_data["text"], now)
             return redirect("site:dispute", pk)
-        except ConcernRefused as refusal:
+        except RequestError as refusal:
             refused = True
             form.add_error(None, said(refusal.message))
     context = {
         "assignment": assignment,
         "form": form,
-        "concern": queries.dispute_of(assignment),
+        "concern": Concern.objects.filter(kind=Concern.Kind.DISPUTE, assignment=assignment).first(),
         "open": concerns.can_dispute(assignment, now),
     }
     return show(request, worker, "dispute", context, "my_work", status=400 if refused or form.errors else 200)

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -13,11 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Assignment, Worker
-from marketplace.site import earnings_queries, places, queries, spreadsheet, words
+from marketplace.site import earnings_queries, places, queries, words
 from marketplace.site.account_forms import PlaceForm
 from marketplace.site.forms import ProfileForm
 from marketplace.site.guards import worker_required
-from marketplace.site.pages import contact, kept_query, page_of, show
+from marketplace.site.pages import contact, csv_file, kept_query, page_of, show
 from marketplace.site.words import warn_at
 from marketplace.site.zone import viewer_zone
 from marketplace.verbs import accounts, assignments, clock, concerns
@@ -130,11 +130,9 @@ def _earnings_page(request: HttpRequest, worker: Worker, view: str, days: list[d
 @require_safe
 @worker_required
 def earnings_file(request: HttpRequest, worker: Worker) -> HttpResponseBase:
-    """All movements of the worker's money as a CSV file, row by row: the list may be long."""
-    lines = spreadsheet.lines(earnings_queries.COLUMNS, earnings_queries.movements(worker, viewer_zone(request)))
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="earnings-{worker.worker_id}.csv"'
-    return response
+    """All movements of the worker's money."""
+    rows = earnings_queries.movements(worker, viewer_zone(request))
+    return csv_file(f"earnings-{worker.worker_id}.csv", earnings_queries.COLUMNS, rows)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

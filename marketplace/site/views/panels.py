@@ -1,7 +1,6 @@
 """In by a panel's link, and back to its completion address."""
 
 import secrets
-from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -15,9 +14,9 @@ from django.views.decorators.http import require_http_methods
 
 from marketplace.models import Panel, PanelEntry, Worker
 from marketplace.rules import panels as rules
-from marketplace.rules.errors import JoinRefused, TooManyAttempts
+from marketplace.rules.errors import RequestError
 from marketplace.site import throttle
-from marketplace.site.guards import other_name, worker_required
+from marketplace.site.guards import visitor_page, worker_required
 from marketplace.site.pages import problem, show
 from marketplace.site.saying import said
 from marketplace.verbs import clock, panels
@@ -30,6 +29,7 @@ BROWSER, BROWSER_SECONDS = "panel_browser", 365 * 24 * 3600
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def enter(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the terms, then take the person in. Opening the link makes and signs in nothing; the button does.
 
@@ -37,9 +37,6 @@ def enter(request: HttpRequest, slug: str) -> HttpResponse:
     password, and from the first browser alone; entries from one address are slowed down; a panel with a secret asks for
     a signature instead.
     """
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     panel = Panel.objects.filter(slug=slug).first()
     if panel is None:
         raise Http404
@@ -58,9 +55,7 @@ def enter(request: HttpRequest, slug: str) -> HttpResponse:
             browser = request.COOKIES.get(BROWSER) or secrets.token_urlsafe(24)
             entry = panels.enter(panel, outside_id, parameters, clock.now(), visit, browser)
             return _take_in(request, entry, browser)
-    except TooManyAttempts as refusal:
-        return throttle.too_many(request, refusal, request.get_full_path())
-    except JoinRefused as refusal:
+    except RequestError as refusal:
         return problem(request, 403, _("This link does not let you in"), said(refusal.message))
     return _terms(request, panel, entry)
 
@@ -136,11 +131,6 @@ def finish(request: HttpRequest, worker: Worker) -> HttpResponse:
     response = show(request, worker, "panel_finish", context)
     address = entry.panel.screened_out_url if early else entry.panel.completion_url
     if address:
-        _allow_to_lead_to(response, address)
+        # The browser holds the redirect that follows a form against the policy for forms.
+        response._csp_update = {"form-action": [rules.origin(address)]}  # type: ignore[attr-defined]
     return response
-
-
-def _allow_to_lead_to(response: HttpResponse, address: str) -> None:
-    """The browser holds the redirect that follows a form against the policy for forms."""
-    update: dict[str, Any] = {"form-action": [rules.origin(address)]}
-    response._csp_update = update  # type: ignore[attr-defined]

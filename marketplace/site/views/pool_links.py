@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from common.addresses import LOOPBACK_NAMES, is_loopback
 from marketplace.models import Worker
-from marketplace.rules.errors import AccountRefused, AlreadyDone, JoinRefused, TooManyAttempts
+from marketplace.rules.errors import AlreadyDone, RequestError, TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.account_forms import SignUpForm
-from marketplace.site.guards import other_name
+from marketplace.site.guards import visitor_page
 from marketplace.site.pages import problem, show
 from marketplace.site.saying import said
 from marketplace.site.sign_in import worker_of
@@ -36,10 +36,8 @@ def about(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def pool(request: HttpRequest) -> HttpResponse:
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     worker = worker_of(request.user) if request.user.is_authenticated else None
     try:
         offer = _offer(request)
@@ -48,13 +46,13 @@ def pool(request: HttpRequest) -> HttpResponse:
         if worker is not None and pool_links.has_joined(offer, worker):
             return _joined(request, offer, worker)
         pool_links.refuse_used_up(offer)
-    except JoinRefused as refusal:
+    except RequestError as refusal:
         return _refused(request, refusal, worker)
     return _shown(request, offer, worker)
 
 
 def _offer(request: HttpRequest) -> Offer:
-    """Raises JoinRefused."""
+    """Raises RequestError."""
     return pool_links.read(request.META.get("QUERY_STRING", ""), _hosts(request), clock.now(), clock.wall())
 
 
@@ -83,17 +81,15 @@ def _shown(request: HttpRequest, offer: Offer, worker: Worker | None) -> HttpRes
 
 
 def _join(request: HttpRequest, offer: Offer, worker: Worker) -> HttpResponse:
-    """Raises JoinRefused."""
+    """Raises RequestError."""
     try:
         throttle.count(throttle.pool(request))
         pool_links.join(offer, worker, clock.now())
     except TooManyAttempts as refusal:
-        return throttle.too_many(request, refusal, request.get_full_path(), worker)
+        return throttle.too_many(request, refusal, worker)
     except AlreadyDone:
         # As a second press of the button: what was wanted is so.
         pass
-    except AccountRefused as refusal:
-        return problem(request, 403, _("This link does not let you in"), said(refusal.message), worker)
     return redirect(request.get_full_path())
 
 
@@ -101,18 +97,16 @@ def _joined(request: HttpRequest, offer: Offer, worker: Worker) -> HttpResponse:
     return show(request, worker, "pool_joined", {"offer": offer})
 
 
-def _refused(request: HttpRequest, refusal: JoinRefused, worker: Worker | None) -> HttpResponse:
+def _refused(request: HttpRequest, refusal: RequestError, worker: Worker | None) -> HttpResponse:
     return problem(request, 410, _("This link does not let you in"), said(refusal.message), worker)
 
 
 @sensitive_post_parameters("password")
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def sign_up(request: HttpRequest) -> HttpResponse:
     """An account for somebody who joins by the link: both or neither."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     query = request.META.get("QUERY_STRING", "")
     page = f"{reverse('site:pool')}?{query}"
     if request.user.is_authenticated:
@@ -120,15 +114,12 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     try:
         offer = _offer(request)
         pool_links.refuse_used_up(offer)
-    except JoinRefused as refusal:
+    except RequestError as refusal:
         return _refused(request, refusal, None)
     here = f"{reverse('site:pool_sign_up')}?{query}"
     form = SignUpForm(request.POST or None, joins=lambda worker: pool_links.join(offer, worker, clock.now()))
     if request.method == "POST":
-        try:
-            throttle.count(throttle.sign_up(request) if form.is_valid() else throttle.sign_up_slip(request))
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, here)
+        throttle.count(throttle.sign_up(request) if form.is_valid() else throttle.sign_up_slip(request))
         worker = form.create_worker() if form.is_valid() else None
         if worker is not None:
             auth.login(request, worker.user, settings.AUTHENTICATION_BACKENDS[0])

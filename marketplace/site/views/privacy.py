@@ -6,13 +6,12 @@ from contextlib import suppress
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace.models import Worker
-from marketplace.rules.errors import AlreadyDone, TooManyAttempts
+from marketplace.rules.errors import AlreadyDone
 from marketplace.site import throttle
 from marketplace.site.account_forms import DeleteForm
 from marketplace.site.guards import worker_required
@@ -45,10 +44,7 @@ def delete(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Says what goes and what stays, asks for the password, then deletes for good."""
     form = DeleteForm(worker, request.POST or None)
     if request.method == "POST":
-        try:
-            throttle.count(throttle.password(worker))
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("site:privacy_delete"), worker)
+        throttle.count(throttle.password(worker))
         if form.is_valid():
             # A second click may have been faster.
             with suppress(AlreadyDone):

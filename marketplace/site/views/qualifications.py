@@ -13,13 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from marketplace.models import QualificationRequest, Worker
 from marketplace.rules import qualifications as rules
-from marketplace.rules.errors import (
-    AttemptRefused,
-    FormFaults,
-    QualificationTypeDoesNotExist,
-    RequestError,
-)
-from marketplace.rules.questions.forms import parse_form
+from marketplace.rules.errors import DoesNotExist, FormFaults, RequestError
+from marketplace.rules.questions.form_parser import parse_form
 from marketplace.site import places
 from marketplace.site import qualification_queries as reading
 from marketplace.site.guards import worker_required
@@ -99,7 +94,7 @@ def ask(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
     """Ask for a qualification; with a test, its time runs from here."""
     try:
         made = qualification_requests.ask(worker, type_id, clock.now())
-    except QualificationTypeDoesNotExist as error:
+    except DoesNotExist as error:
         raise Http404 from error
     except RequestError:
         # Its own page says why not, and when it can be asked for again.
@@ -134,7 +129,7 @@ def _hand_in(request: HttpRequest, worker: Worker, attempt: QualificationRequest
         qualification_requests.answer_test(attempt, data, clock.now())
     except FormFaults as refusal:
         return _test_page(request, worker, attempt, data, refusal.faults)
-    except AttemptRefused as refusal:
+    except RequestError as refusal:
         return problem(
             request,
             409,

@@ -31,7 +31,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from common import metrics, request_id
 from marketplace.models import Assignment, Worker
-from marketplace.rules.errors import AssignmentDoesNotExist, AssignmentRefused, FormFaults, HolderUnclear
+from marketplace.rules.errors import AssignmentRefused, DoesNotExist, FormFaults, HolderUnclear
 from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.site import queries
 from marketplace.site.large_forms import refuse_large, says_itself
@@ -121,7 +121,7 @@ def _named(request: HttpRequest, name: str) -> str:
 def _answer(request: HttpRequest, assignment_id: str, worker_id: str, fields: dict[str, list[str]]) -> HttpResponse:
     try:
         assignment = assignments.submit(assignment_id, fields, clock.now(), worker_id or None)
-    except AssignmentDoesNotExist:
+    except DoesNotExist:
         return _unknown(request)
     except HolderUnclear:
         own = _signed_in(request)

@@ -16,15 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from marketplace.models import Assignment, Hit, Worker
 from marketplace.rules import lifecycle
-from marketplace.rules.errors import (
-    AssignmentRefused,
-    DoesNotMeetRequirements,
-    EmailNotConfirmed,
-    NoHitsAvailable,
-    PanelDone,
-    QueueFull,
-    WorkerSuspended,
-)
+from marketplace.rules.errors import AssignmentRefused, DoesNotMeetRequirements, NoHitsAvailable, NotAdmitted
 from marketplace.site import queries
 from marketplace.site.frames import work_frame
 from marketplace.site.guards import worker_required
@@ -64,74 +56,41 @@ def accept(request: HttpRequest, worker: Worker) -> HttpResponse:
         if qualifications.failing(worker, hit_type.requirements, "discover"):
             raise Http404 from refusal
         return _not_qualified(request, worker, refusal)
-    except QueueFull as refusal:
-        return _queue_full(request, worker, refusal)
-    except PanelDone as refusal:
-        return _panel_done(request, worker, refusal) if refusal.in_hand else redirect("site:panel_finish")
-    except WorkerSuspended:
-        return _suspended(request, worker)
-    except EmailNotConfirmed:
-        return _not_confirmed(request, worker)
+    except NotAdmitted as refusal:
+        return _not_admitted(request, worker, refusal)
     return redirect("site:work", assignment.pk)
 
 
-def _queue_full(request: HttpRequest, worker: Worker, refusal: QueueFull) -> HttpResponse:
-    return problem(
-        request,
-        409,
-        _("Your hands are full"),
-        _(
+def _not_admitted(request: HttpRequest, worker: Worker, refusal: NotAdmitted) -> HttpResponse:
+    status, values = 409, refusal.values
+    back_url, back_label = reverse("site:my_work"), _("Go to my work")
+    if refusal.why == "queue full":
+        heading = _("Your hands are full")
+        explanation = _(
             "You have %(most)s HITs in hand, as many as one may hold at a time. This one was not accepted. "
             "Submit or return one of yours, then come back for it."
         )
-        % {"most": refusal.most},
-        worker,
-        back_url=reverse("site:my_work"),
-        back_label=_("Go to my work"),
-    )
-
-
-def _panel_done(request: HttpRequest, worker: Worker, refusal: PanelDone) -> HttpResponse:
-    return problem(
-        request,
-        409,
-        _("You have as many HITs as %(panel)s asked for") % {"panel": refusal.panel},
-        _(
+    elif refusal.why == "panel done":
+        if not values["in_hand"]:
+            return redirect("site:panel_finish")
+        heading = _("You have as many HITs as %(panel)s asked for")
+        explanation = _(
             "%(panel)s asked for %(most)s, and you have %(in_hand)s of them in hand. This one was not accepted. "
             "Submit yours, or return one to take another."
         )
-        % {"panel": refusal.panel, "most": refusal.most, "in_hand": refusal.in_hand},
-        worker,
-        back_url=reverse("site:my_work"),
-        back_label=_("Go to my work"),
-    )
-
-
-def _suspended(request: HttpRequest, worker: Worker) -> HttpResponse:
-    return problem(
-        request,
-        403,
-        _("Your account is suspended"),
-        _(
+    elif refusal.why == "suspended":
+        status, heading = 403, _("Your account is suspended")
+        explanation = _(
             "You cannot take new HITs. What you have in hand you may finish, and what you earned is paid as usual. "
             "If you think that this is a mistake, write to the people who run this marketplace."
-        ),
-        worker,
-        back_url=reverse("site:my_work"),
-        back_label=_("Go to my work"),
-    )
-
-
-def _not_confirmed(request: HttpRequest, worker: Worker) -> HttpResponse:
+        )
+    else:
+        status, heading = 403, _("Confirm your e-mail address first")
+        explanation = _("We sent a letter to %(address)s: open its link, then come back. Nothing was accepted.")
+        values = {"address": worker.user.email}
+        back_url, back_label = reverse("site:profile"), _("Send the letter again")
     return problem(
-        request,
-        403,
-        _("Confirm your e-mail address first"),
-        _("We sent a letter to %(address)s: open its link, then come back. Nothing was accepted.")
-        % {"address": worker.user.email},
-        worker,
-        back_url=reverse("site:profile"),
-        back_label=_("Send the letter again"),
+        request, status, heading % values, explanation % values, worker, back_url=back_url, back_label=back_label
     )
 
 

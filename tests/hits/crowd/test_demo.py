@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ops import demo, demo_cosmos
-from ops.demo_crowd import people
 from ops.surroundings import StackError
+from tests.demo import __main__ as demo
+from tests.demo import cosmos
+from tests.demo.crowd import people
 
 
 def test_each_recipe_with_a_demonstration_is_found() -> None:
@@ -28,8 +29,8 @@ def test_an_unknown_recipe_is_refused_with_those_that_there_are(
 
 def test_stories_without_a_key_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="our-key.jsonl"):
-        demo_cosmos.key_of(tmp_path / "our-stories.txt")
-    assert demo_cosmos.key_of(demo_cosmos.SAMPLE).name == "cosmos-key.jsonl"
+        cosmos.key_of(tmp_path / "our-stories.txt")
+    assert cosmos.key_of(cosmos.SAMPLE).name == "cosmos-key.jsonl"
 
 
 def test_the_kinds_of_workers_are_read_from_the_crowds_table() -> None:

@@ -13,7 +13,7 @@ from hits.formats.inputs import record
 from hits.protocols.clickable_entity.simulated import Choice, choose
 from hits.stats.blocking import Policy, Tally, binomial_p_below, workers_to_block
 from hits.text.language.passages import mention_groups
-from ops.demo_record import ACCURACY, SPAMMERS, WORKERS
+from tests.demo.record import ACCURACY, SPAMMERS, WORKERS
 from tests.hits.formats.shared_data import FOLDER, shared_file
 
 ROOT = Path(__file__).resolve().parents[3]

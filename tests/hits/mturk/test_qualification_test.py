@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hits.mturk.qualification_test import Question, answer_key, question_form
 from marketplace.rules.answer_key import check_fits, grade, parse_answer_key
-from marketplace.rules.questions.forms import parse_form, read_form
+from marketplace.rules.questions.form_answers import read_form
+from marketplace.rules.questions.form_parser import parse_form
 
 texts = st.text("ab<>&\"'é]–😀 ", min_size=1, max_size=8).map(lambda text: f"x{text}x")
 asked = st.builds(

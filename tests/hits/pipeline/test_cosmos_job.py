@@ -1,6 +1,6 @@
 """Cosmos QA from stories to the human score, with simulated people at the real pages and a real marketplace.
 
-What comes of it is checked by the same `ops.demo_checks_cosmos` as a demonstration, on the tables of this test; and
+What comes of it is checked by the same `tests.demo.checks_cosmos` as a demonstration, on the tables of this test; and
 that those checks see what is wrong, by changing the tables.
 """
 
@@ -29,8 +29,8 @@ from hits.publishing.verbs import publishing, sending
 from hits.releases.rules import release_folders
 from hits.releases.verbs import releasing
 from hits.workers.verbs import qualification_tests
-from ops import demo_checks, demo_checks_cosmos
-from ops.demo_checks import CheckFailedError, Demonstration
+from tests.demo import checks, checks_cosmos
+from tests.demo.checks import CheckFailedError, Demonstration
 from tests.hits.crowd.pages import filled_in
 from tests.hits.market import Marketplace
 
@@ -90,7 +90,7 @@ def people(market: Marketplace) -> People:
 def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
     """As `make demo RECIPE=cosmos` goes, step by step."""
     settings = wire(people.market)
-    before, _ = demo_checks.balance(settings)
+    before, _ = checks.balance(settings)
     project = projects.create_project(
         "Stories", "cosmos", Decimal(90), "lab@example.org", lead, options=OPTIONS, seed=7
     )
@@ -109,7 +109,7 @@ def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest
     send_arrivals(human)
     people.work(human)
     releases += [released(project, tmp_path / name) for name in ("2", "3")]
-    monkeypatch.setattr(demo_checks.Evidence, "ours", in_this_database)
+    monkeypatch.setattr(checks.Evidence, "ours", in_this_database)
     kinds = {worker: person.kind for worker, person in people.of.items()}
     started = {"project": project.pk, "namespace": project.namespace}
     return Demonstration(settings, SAMPLES, started, kinds, before, releases)
@@ -134,16 +134,16 @@ def send_arrivals(stage: Stage) -> None:
     sending.send(batch.pk)
 
 
-def released(project: Project, folder: Path) -> demo_checks.Release:
+def released(project: Project, folder: Path) -> checks.Release:
     found, is_new = releasing.release(Project.objects.get(pk=project.pk), None)
     for path, blob in release_folders.paths(found, folder.name).items():
         (folder.parent / path).parent.mkdir(parents=True, exist_ok=True)
         (folder.parent / path).write_bytes(blob.read())
     report = {"is_new": is_new, "digest": found.digest, "counts": found.manifest["counts"]}
-    return demo_checks.Release(report, folder)
+    return checks.Release(report, folder)
 
 
-def in_this_database(evidence: demo_checks.Evidence, sql: str) -> list[demo_checks.Row]:
+def in_this_database(evidence: checks.Evidence, sql: str) -> list[checks.Row]:
     with connection.cursor() as cursor:
         cursor.execute(sql.format(project=evidence.found.started["project"]))
         names = [column[0] for column in cursor.description]
@@ -185,8 +185,8 @@ def refuse_what_was_changed(
 
 
 def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(demonstration: Demonstration) -> None:
-    checked = dict(demo_checks_cosmos.run(demonstration))
+    checked = dict(checks_cosmos.run(demonstration))
     assert len(checked) == 12
     assert checked["Rubbish mostly gone"].startswith("0% of 2 sets of careless writers kept")
     assert checked["Score of people recomputed"].endswith("100.0%")
-    refuse_what_was_changed(demo_checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")
+    refuse_what_was_changed(checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")

@@ -1,6 +1,6 @@
 """MCScript2.0 from scenarios to the human upper bound, with simulated people at the real pages and a real marketplace.
 
-What comes of it is checked by the same `ops.demo_checks_mcscript` as a demonstration, on the tables of this test; and
+What comes of it is checked by the same `tests.demo.checks_mcscript` as a demonstration, on the tables of this test; and
 that those checks see what is wrong, by changing the tables.
 """
 
@@ -22,8 +22,8 @@ from hits.models import Project
 from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing, sending
 from hits.workers.verbs import granting
-from ops import demo_checks, demo_checks_mcscript
-from ops.demo_checks import Demonstration
+from tests.demo import checks, checks_mcscript
+from tests.demo.checks import Demonstration
 from tests.hits.crowd.pages import filled_in
 from tests.hits.market import Marketplace, VerbRefusedError
 from tests.hits.pipeline.test_cosmos_job import (
@@ -81,7 +81,7 @@ def people(market: Marketplace) -> People:
 def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
     """As `make demo RECIPE=mcscript` goes, step by step."""
     settings = wire(people.market)
-    before, _ = demo_checks.balance(settings)
+    before, _ = checks.balance(settings)
     project = projects.create_project(
         "Stories", "mcscript", Decimal(200), "lab@example.org", lead, options=OPTIONS, seed=7
     )
@@ -106,7 +106,7 @@ def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest
     for number in range(1, 6):
         draw_and_work(people, stage[f"human-{number}"])
     releases += [released(project, tmp_path / name) for name in ("2", "3")]
-    monkeypatch.setattr(demo_checks.Evidence, "ours", in_this_database)
+    monkeypatch.setattr(checks.Evidence, "ours", in_this_database)
     kinds = {worker: person.kind for worker, person in people.of.items()}
     started = {"project": project.pk, "namespace": project.namespace}
     return Demonstration(settings, SAMPLES, started, kinds, before, releases)
@@ -145,7 +145,7 @@ WRONG = [
 def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     demonstration: Demonstration, lead: Any, client: Client
 ) -> None:
-    checked = dict(demo_checks_mcscript.run(demonstration))
+    checked = dict(checks_mcscript.run(demonstration))
     assert len(checked) == 16
     assert checked["Texts are the stories that were told"].startswith("4 stories, 4 of them")
     assert checked["Human upper bound recomputed"].startswith("5 annotators")
@@ -153,4 +153,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     project = Project.objects.get()
     shown = client.get(reverse("release", args=[project.slug, 2])).content.decode()
     assert "Human accuracy" in shown and "question-labels.svg" in shown
-    refuse_what_was_changed(demo_checks_mcscript.run, demonstration, WRONG, field="answer0", other_file="test.parquet")
+    refuse_what_was_changed(checks_mcscript.run, demonstration, WRONG, field="answer0", other_file="test.parquet")

@@ -109,7 +109,7 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
     ("environment", "words"),
     [
         ({}, "MARKETPLACE_SECRET_KEY is not set"),
-        ({"MARKETPLACE_DEBUG": "yes"}, "write True or False"),
+        ({"MARKETPLACE_DEBUG": "yes"}, "MARKETPLACE_DEBUG must be True or False"),
         ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_STARTING_BALANCE": "1.234"}, "at most two decimals"),
         ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "write an origin"),
         ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_DATABASE_URL": "mysql://u:p@h/n"}, "use sqlite"),

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from marketplace.rules.answer_key import NAMESPACE, check_fits, grade, parse_answer_key
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.forms import Answer, parse_form
+from marketplace.rules.questions.form_model import Answer
+from marketplace.rules.questions.form_parser import parse_form
 
 FORM = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2017-11-06/QuestionForm.xsd"
 

@@ -71,7 +71,7 @@ def test_another_secret_another_host_and_another_signature_are_not_believed() ->
     ],
 )
 def test_what_is_no_such_address_is_not_read(query: str) -> None:
-    with pytest.raises(rules.NotWhole):
+    with pytest.raises(ValueError):
         rules.read(query)
 
 

@@ -205,5 +205,5 @@ def test_the_count_of_queries_does_not_follow_the_size_of_a_form(
 )
 def test_a_wrong_host_for_frames_is_noticed_at_start(settings: Any, public: str, own: str, found: list[str]) -> None:
     settings.MARKETPLACE_PUBLIC_URL, settings.MARKETPLACE_FRAMES_URL = public, own
-    messages: list[CheckMessage] = checks.frames_have_their_own_host(None)
+    messages: list[CheckMessage] = list(checks.frames_have_their_own_host(None))
     assert [message.id for message in messages] == found

@@ -17,7 +17,7 @@ from django.utils import translation
 from django.utils.translation import trans_real
 
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
-from marketplace.rules.errors import JoinRefused
+from marketplace.rules.errors import RequestError
 from marketplace.rules.qualifications import ADULT, LOCALE, NUMBER_APPROVED, PERCENT_APPROVED, explain
 from marketplace.site import frames, places, words
 from marketplace.site.saying import said
@@ -88,7 +88,7 @@ def test_the_wire_and_the_operators_pages_stay_in_english(admin_client: Client, 
 def test_a_refusal_is_english_where_it_is_raised_and_translated_where_a_worker_reads_it(
     db: None, now: datetime
 ) -> None:
-    with translation.override("de"), pytest.raises(JoinRefused) as refusal:
+    with translation.override("de"), pytest.raises(RequestError) as refusal:
         access.open_invitation("0", now)
     assert refusal.value.message == "This link is no invitation. Look whether it was copied whole."
     assert "Dieser Link ist keine Einladung." in Client(**GERMAN).get("/join/0/").text

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from marketplace.models import Assignment, Hit, HitType, Worker
-from marketplace.rules.errors import QueueFull
 from marketplace.verbs import assignments
+from tests.marketplace.refusals import refused
 
 pytestmark = pytest.mark.on_postgresql
 
@@ -58,7 +58,7 @@ def test_others_have_places_of_their_own(
     hit_type: HitType, two_held: list[Assignment], worker: Worker, other_worker: Worker, now: datetime
 ) -> None:
     assert assignments.accept(hit_type, other_worker, now).worker == other_worker
-    with pytest.raises(QueueFull):
+    with refused("ExceedsMaxAssignmentsPerWorker"):
         assignments.accept(hit_type, worker, now)
 
 

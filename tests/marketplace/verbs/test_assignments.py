@@ -7,15 +7,14 @@ import pytest
 
 from marketplace.models import Assignment, Hit, HitType
 from marketplace.rules.errors import (
-    AssignmentDoesNotExist,
     AssignmentRefused,
+    DoesNotExist,
     DoesNotMeetRequirements,
-    HitAlreadyExists,
-    InvalidAssignmentState,
     NoHitsAvailable,
 )
 from marketplace.rules.qualifications import normalise
 from marketplace.verbs import accounts, assignments, hits, tokens
+from tests.marketplace.refusals import refused
 
 pytestmark = pytest.mark.on_postgresql
 
@@ -148,7 +147,7 @@ def test_an_expired_hit_is_not_offered_again(hit: Hit, hit_type: HitType, worker
     ("assignment_id", "refusal", "words"),
     [
         ("ASSIGNMENT_ID_NOT_AVAILABLE", AssignmentRefused, "preview"),
-        ("3NONE", AssignmentDoesNotExist, "does not exist"),
+        ("3NONE", DoesNotExist, "does not exist"),
     ],
 )
 def test_an_answer_needs_an_assignment(db: None, assignment_id: str, refusal: Any, words: str, now: datetime) -> None:
@@ -176,9 +175,9 @@ def test_nobody_submits_or_returns_for_another(
 ) -> None:
     held = assignments.accept(hit_type, worker, now)
     mallory = make_worker("mallory")
-    with pytest.raises(AssignmentDoesNotExist):
+    with refused("AssignmentDoesNotExist"):
         assignments.submit(held.assignment_id, ANSWER, now, worker_id=mallory.worker_id)
-    with pytest.raises(AssignmentDoesNotExist):
+    with refused("AssignmentDoesNotExist"):
         assignments.give_back(held, mallory, now)
 
 
@@ -202,7 +201,7 @@ def test_a_rejection_is_undone_for_thirty_days(hit: Hit, hit_type: HitType, work
     done = assignments.submit(assignments.accept(hit_type, worker, now).assignment_id, ANSWER, now)
     assignments.reject(hit.requester, done.assignment_id, now, "blank")
     too_late = now + timedelta(days=30, seconds=1)
-    with pytest.raises(InvalidAssignmentState):
+    with refused("InvalidAssignmentState"):
         assignments.approve(hit.requester, done.assignment_id, too_late, override=True)
     undone = assignments.approve(hit.requester, done.assignment_id, now + timedelta(days=30), override=True)
     worker.refresh_from_db()
@@ -214,7 +213,7 @@ def test_a_rejection_on_a_deleted_hit_stays(hit: Hit, hit_type: HitType, worker:
     done = assignments.submit(assignments.accept(hit_type, worker, now).assignment_id, ANSWER, now)
     assignments.reject(hit.requester, done.assignment_id, now, "blank")
     hits.dispose(hit.requester, hit.hit_id, now)
-    with pytest.raises(InvalidAssignmentState):
+    with refused("InvalidAssignmentState"):
         assignments.approve(hit.requester, done.assignment_id, now, override=True)
 
 
@@ -222,16 +221,16 @@ def test_an_answer_is_judged_once_and_by_its_own_requester(
     hit: Hit, hit_type: HitType, worker: Any, now: datetime
 ) -> None:
     held = assignments.accept(hit_type, worker, now)
-    with pytest.raises(InvalidAssignmentState):
+    with refused("InvalidAssignmentState"):
         assignments.approve(hit.requester, held.assignment_id, now)
     done = assignments.submit(held.assignment_id, ANSWER, now)
     bob = accounts.create_requester("Bob", Decimal("1.00"), now, "bob", "secret-of-bob").requester
     for judge in (assignments.approve, partial(assignments.reject, feedback="blank")):
-        with pytest.raises(AssignmentDoesNotExist):
+        with refused("AssignmentDoesNotExist"):
             judge(bob, done.assignment_id, now=now)
     assignments.approve(hit.requester, done.assignment_id, now)
     for judge in (assignments.approve, partial(assignments.reject, feedback="blank")):
-        with pytest.raises(InvalidAssignmentState):
+        with refused("InvalidAssignmentState"):
             judge(hit.requester, done.assignment_id, now=now)
     worker.refresh_from_db()
     assert (worker.approved_count, worker.rejected_count, worker.earned) == (1, 0, hit_type.reward)
@@ -276,5 +275,5 @@ def test_a_used_token_speaks_of_its_own_call_alone(
     extended = make_hit(hit_type, token="u")
     hits.add_assignments(extended.requester, extended.hit_id, 1, now, token="t")
     made = make_hit(hit_type, token="t")
-    with pytest.raises(HitAlreadyExists, match=made.hit_id):
+    with refused("HITAlreadyExists", match=made.hit_id):
         make_hit(hit_type, token="t")

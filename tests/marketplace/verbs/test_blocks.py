@@ -4,8 +4,9 @@ from decimal import Decimal
 import pytest
 
 from marketplace.models import Hit, HitType, Requester, Worker, WorkerBlock
-from marketplace.rules.errors import NoHitsAvailable, ParameterValidationError, TooManyBlocks
+from marketplace.rules.errors import NoHitsAvailable, ParameterValidationError
 from marketplace.verbs import accounts, assignments, blocks, free_hits
+from tests.marketplace.refusals import refused
 
 
 def test_a_blocked_worker_gets_none_of_the_requesters_hits(
@@ -68,6 +69,6 @@ def test_blocks_have_a_limit(requester: Requester, now: datetime, monkeypatch: p
     ids = [accounts.create_worker(f"w{n}", "worker").worker_id for n in range(3)]
     for worker_id in ids[:2]:
         blocks.block(requester, worker_id, "r", now)
-    with pytest.raises(TooManyBlocks):
+    with refused("InvalidParameterValue"):
         blocks.block(requester, ids[2], "r", now)
     blocks.block(requester, ids[0], "another reason", now)

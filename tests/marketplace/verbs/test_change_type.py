@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from marketplace.models import Hit, HitType, Requester, Worker
-from marketplace.rules.errors import HitDoesNotExist, HitTypeDoesNotExist, InsufficientFunds, InvalidHitState
+from marketplace.rules.errors import InsufficientFunds
 from marketplace.verbs import accounts, assignments, hits, privacy
+from tests.marketplace.refusals import refused
 
 
 @pytest.fixture
@@ -97,11 +98,11 @@ def test_a_deleted_hit_and_somebody_elses_hit_or_type_stay(
 ) -> None:
     bob = accounts.create_requester("Bob", Decimal(5), now).requester
     his = make_hit_type(requester=bob)
-    with pytest.raises(HitTypeDoesNotExist):
+    with refused("HITTypeDoesNotExist"):
         hits.change_type(requester, hit.hit_id, his.hit_type_id, now)
-    with pytest.raises(HitDoesNotExist):
+    with refused("HITDoesNotExist"):
         hits.change_type(bob, hit.hit_id, his.hit_type_id, now)
     late = hit.expires_at
     hits.dispose(requester, hit.hit_id, late)
-    with pytest.raises(InvalidHitState):
+    with refused("InvalidHITState"):
         hits.change_type(requester, hit.hit_id, dear.hit_type_id, late)

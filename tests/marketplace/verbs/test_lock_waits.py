@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from marketplace.models import Assignment, Concern, Hit, HitType, Requester, Worker
-from marketplace.rules.errors import ConcernRefused
+from marketplace.rules.errors import RequestError
 from marketplace.verbs import assignments, concerns, hits
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
@@ -55,7 +55,7 @@ def test_a_second_report_and_the_resolution_of_the_first_do_not_wait_for_each_ot
     concern = concerns.report(worker, hit, "broken", "", now)
 
     def again() -> str:
-        with pytest.raises(ConcernRefused):
+        with pytest.raises(RequestError, match="reported this HIT before"):
             concerns.report(worker, hit, "broken", "", now)
         return "refused"
 

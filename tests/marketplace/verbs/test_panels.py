@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from marketplace.models import HitType, Panel, PanelEntry, Worker
-from marketplace.rules.errors import JoinRefused, PanelDone, ParameterValidationError
+from marketplace.rules.errors import NotAdmitted, ParameterValidationError, RequestError
 from marketplace.rules.panels import sign
 from marketplace.verbs import accounts, assignments, panels
-from tests.marketplace.verbs.test_access import at_once
+from tests.marketplace.verbs.test_concurrency import at_once
 
 pytestmark = pytest.mark.on_postgresql
 
@@ -52,7 +52,7 @@ def test_clicks_at_once_take_no_more_than_the_panel_asked_for(now: datetime, mak
     worker = panels.enter(panel, "pid-1", {}, now).worker
 
     def take(kind: HitType) -> None:
-        with suppress(PanelDone):
+        with suppress(NotAdmitted):
             assignments.accept(kind, worker, now)
 
     at_once([partial(take, kind) for kind in kinds])
@@ -64,7 +64,7 @@ def test_a_closed_panel_takes_nobody_new_but_lets_people_back(panel: Panel, now:
     panels.close_panel(panel, now)
     panel.refresh_from_db()
     assert panels.enter(panel, "pid-1", {}, now).worker == worker
-    with pytest.raises(JoinRefused, match="nobody new"):
+    with pytest.raises(RequestError, match="nobody new"):
         panels.enter(panel, "pid-2", {}, now)
     panels.reopen_panel(panel)
 
@@ -73,11 +73,11 @@ def test_a_link_never_opens_an_account_with_a_password(panel: Panel, now: dateti
     entry = panels.enter(panel, "pid-1", {}, now)
     entry.worker.user.set_password("long-enough-7")
     entry.worker.user.save()
-    with pytest.raises(JoinRefused, match="Sign in with its name"):
+    with pytest.raises(RequestError, match="Sign in with its name"):
         panels.enter(panel, "pid-1", {}, now)
     walter = accounts.create_worker("walter", "worker")
     PanelEntry.objects.filter(pk=entry.pk).update(worker=walter)
-    with pytest.raises(JoinRefused):
+    with pytest.raises(RequestError, match="Sign in with its name"):
         panels.enter(panel, "pid-1", {}, now)
 
 
@@ -85,7 +85,7 @@ def test_a_panel_with_a_secret_wants_signed_links(now: datetime, db: None) -> No
     panel = panels.make_panel(**PANEL, signed=True, now=now)
     panels.check_link(panel, "pid-1", {}, sign(panel.secret, "pid-1"))
     for signature in ("", sign(panel.secret, "pid-2"), sign("guessed", "pid-1")):
-        with pytest.raises(JoinRefused, match="not signed"):
+        with pytest.raises(RequestError, match="not signed"):
             panels.check_link(panel, "pid-1", {}, signature)
 
 
@@ -96,7 +96,7 @@ def test_what_a_signature_leaves_out_begins_no_visit(now: datetime, db: None) ->
     # As panels signed before there was a parameter of the visit.
     assert panels.check_link(panel, "pid-1", visit, of_person) == ""
     for changed in ({}, {"SESSION_ID": "s2"}):
-        with pytest.raises(JoinRefused, match="not signed"):
+        with pytest.raises(RequestError, match="not signed"):
             panels.check_link(panel, "pid-1", changed, whole)
 
 
@@ -134,7 +134,7 @@ def test_the_visits_that_are_known_are_bounded(panel: Panel, now: datetime) -> N
 
 @pytest.mark.parametrize("outside_id", ["", "x" * 201, "a\x00b", "a\nb"])
 def test_a_link_without_a_proper_id_lets_nobody_in(panel: Panel, outside_id: str) -> None:
-    with pytest.raises(JoinRefused, match="PARTICIPANT_ID"):
+    with pytest.raises(RequestError, match="PARTICIPANT_ID"):
         panels.check_link(panel, outside_id, {}, "")
 
 
@@ -180,7 +180,7 @@ def test_answers_that_nobody_approved_earn_no_completion(now: datetime, make_hit
 
     first, second = answer(), answer()
     assert (panels.is_done(entry), panels.is_being_checked(entry), panels.finish(entry, now)) == (False, True, "")
-    with pytest.raises(PanelDone):
+    with pytest.raises(NotAdmitted, match="submitted or hold"):
         assignments.accept(kind, entry.worker, now)
     requester = first.hit.requester
     assignments.reject(requester, first.assignment_id, now, "Nothing was answered.")

@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Sum
 
 from marketplace.models import Hit, Payout, PayoutLine, Worker
-from marketplace.rules.errors import AlreadyDone, PayoutRefused
+from marketplace.rules.errors import AlreadyDone, RequestError
 from marketplace.verbs import accounts, assignments, payouts
 from tests.marketplace.verbs.test_concurrency import CROWD, at_once
 
@@ -48,7 +48,7 @@ def test_of_runs_over_the_same_money_one_is_paid(crowd: list[Worker], now: datet
     runs = [draft(now)() for _ in range(4)]
     results = at_once([lambda run=run: payouts.pay(operator(), run.pk, now) for run in runs])
     assert sum(isinstance(result, Payout) for result in results) == 1
-    assert sum(isinstance(result, PayoutRefused) for result in results) == 3
+    assert sum(isinstance(result, RequestError) for result in results) == 3
     assert owed() == 0
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from marketplace import operations
 from marketplace.models import HitType
-from marketplace.rules.errors import SerializationException, ValidationException
+from marketplace.rules.errors import WireError
 from marketplace.verbs import assignments
 from marketplace.wire import contract
 from tests.marketplace.conftest import QUESTION
@@ -92,12 +92,12 @@ def spoken(step: Any) -> str:
     ],
 )
 def test_a_value_of_another_type_is_named_as_mechanical_turk_does(value: Any, word: str) -> None:
-    with pytest.raises(SerializationException, match=f"^{word} can not be converted to a String"):
+    with pytest.raises(WireError, match=f"^{word} can not be converted to a String"):
         contract.operation("GetHIT").read({"HITId": value})
 
 
 def test_what_is_missing_is_named_as_mechanical_turk_spells_it() -> None:
-    with pytest.raises(ValidationException, match="Value null at 'hITId' failed"):
+    with pytest.raises(WireError, match="Value null at 'hITId' failed"):
         contract.operation("GetHIT").read({})
 
 

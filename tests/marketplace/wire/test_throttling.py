@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 from django.db import connection
 
 from marketplace.models import Bucket, Requester
-from marketplace.rules.errors import ThrottlingException
+from marketplace.rules.errors import WireError
 from marketplace.rules.throttling import Rate
 from marketplace.verbs import clock
 from marketplace.wire import throttling
@@ -24,7 +24,7 @@ def admitted(requester: Requester, times: int) -> int:
         try:
             throttling.admit(requester)
             count += 1
-        except ThrottlingException:
+        except WireError:
             continue
     return count
 

@@ -6,13 +6,11 @@ from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common.second_factor import device_of
 from marketplace.models import OperatorSession
-from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.guards import operator_required
 from marketplace.site.operator.pages import show
@@ -57,10 +55,7 @@ def password(request: HttpRequest, operator: User) -> HttpResponse:
     form = PasswordChangeForm(operator, request.POST or None)
     if request.method == "POST":
         tries = throttle.operator_password(operator)
-        try:
-            throttle.count(tries)
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("operator:password"))
+        throttle.count(tries)
         if "old_password" not in form.errors:
             throttle.signed_in(tries)
     if request.method != "POST" or not form.is_valid():

@@ -2,25 +2,27 @@
 
 from datetime import datetime
 from typing import Any
+from xml.etree.ElementTree import Element
 
+from defusedxml.ElementTree import fromstring
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from marketplace.models import Concern
+from common.cutting import bounded, cut
+from marketplace.models import Assignment, Concern
 from marketplace.rules import lifecycle
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
-from marketplace.site.operator.answers import answers_in
 from marketplace.site.operator.forms import ResolveForm
-from marketplace.site.operator.pages import page_of, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import paged, show
 from marketplace.verbs import clock, resolutions
 from marketplace.verbs.concerns import can_dispute
 
 SECTION = "concerns"
+MOST_FIELDS, LONGEST_NAME = 1000, 200
 STATES = {"open": "Open", "resolved": "Resolved", "all": "All"}
 
 
@@ -34,8 +36,7 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
     if state in ("open", "resolved"):
         rows = rows.filter(resolved_at__isnull=state == "open")
     context = {
-        "page": page_of(rows, request),
-        "query": kept_query(request),
+        **paged(rows, request),
         "kind": kind,
         "state": state,
         "kinds": [("", "Disputes and reports"), (Concern.Kind.DISPUTE, "Disputes"), (Concern.Kind.REPORT, "Reports")],
@@ -48,9 +49,7 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def concern(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
     """All there is to know, and the decision; what costs or ends something is asked for once more."""
-    raised = queries.whole_concern(pk)
-    if raised is None:
-        raise Http404
+    raised = get_object_or_404(queries.whole_concerns(), pk=pk)
     now = clock.now()
     form = ResolveForm(request.POST or None, choices=_choices(raised, now))
     context: dict[str, Any] = {"concern": raised, "form": form, "now": now}
@@ -82,3 +81,22 @@ def _choices(raised: Concern, now: datetime) -> list[tuple[str, str]]:
     if raised.kind == Concern.Kind.REPORT and raised.hit.status(now) in open_states and raised.hit.expires_at > now:
         choices.append(("take_down", "Take the HIT down"))
     return choices
+
+
+def answers_in(assignment: Assignment) -> list[tuple[str, str]]:
+    """Each question's name with what was answered, as much of it as a page shows; nothing for an assignment that was
+    not submitted.
+    """
+    if not assignment.answer:
+        return []
+    root: Element = fromstring(assignment.answer.encode(), forbid_dtd=True)
+    # The name comes first, whatever kinds of answer follow it.
+    found = [(_text(answer[0]), "; ".join(_text(value) for value in answer[1:])) for answer in root if len(answer)]
+    values = bounded({str(number): value for number, (_, value) in enumerate(found[:MOST_FIELDS])})
+    shown = [(cut(name, LONGEST_NAME), value) for (name, _), value in zip(found, values.values(), strict=False)]
+    more = len(found) - len(shown)
+    return [*shown, ("…", f"{more:,} more fields")] if more else shown
+
+
+def _text(element: Element) -> str:
+    return element.text or ""

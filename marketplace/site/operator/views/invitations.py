@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Invitation
@@ -13,8 +13,7 @@ from marketplace.rules.errors import ParameterValidationError
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import InvitationForm
-from marketplace.site.operator.pages import page_of, sent_token, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import paged, sent_token, show
 from marketplace.verbs import access, clock
 from marketplace.verbs.operators import act
 
@@ -22,17 +21,13 @@ SECTION = "access"
 
 
 def _find(pk: int) -> Invitation:
-    found = queries.invitations().filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(queries.invitations(), pk=pk)
 
 
 @require_safe
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
-    page = page_of(queries.invitations(), request)
-    return show(request, "invitations", {"page": page, "query": kept_query(request), "now": clock.now()}, SECTION)
+    return show(request, "invitations", {**paged(queries.invitations(), request), "now": clock.now()}, SECTION)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from common.html_correcting import look_at
@@ -57,9 +57,7 @@ def _corrected(request: HttpRequest, context: dict[str, Any], given: dict[str, A
 @require_safe
 @operator_required
 def layout(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
-    found = HitLayout.objects.filter(pk=pk).select_related("requester").first()
-    if found is None:
-        raise Http404
+    found = get_object_or_404(HitLayout.objects.select_related("requester"), pk=pk)
     context = {
         "layout": found,
         "requester": found.requester,

@@ -8,8 +8,7 @@ from django.views.decorators.http import require_safe
 
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
-from marketplace.site.operator.pages import page_of, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import paged, show
 from marketplace.site.zone import midnight, viewer_zone
 from marketplace.verbs import clock
 
@@ -44,5 +43,5 @@ def _live(request: HttpRequest) -> dict[str, Any]:
 @require_safe
 @operator_required
 def log(request: HttpRequest, operator: User) -> HttpResponse:
-    context = {"page": page_of(queries.actions(), request), "query": kept_query(request)}
+    context = {**paged(queries.actions(), request)}
     return show(request, "log", context, "log")

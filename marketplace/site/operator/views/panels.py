@@ -2,8 +2,9 @@
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Panel
@@ -11,8 +12,7 @@ from marketplace.rules.errors import ParameterValidationError
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import PanelForm
-from marketplace.site.operator.pages import page_of, sent_token, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import paged, sent_token, show
 from marketplace.verbs import clock, panels
 from marketplace.verbs.operators import act
 
@@ -20,16 +20,13 @@ SECTION = "access"
 
 
 def _find(slug: str) -> Panel:
-    found = Panel.objects.filter(slug=slug).select_related("hit_type").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Panel.objects.select_related("hit_type"), slug=slug)
 
 
 @require_safe
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
-    context = {"page": page_of(queries.panels(), request), "query": kept_query(request)}
+    context = {**paged(queries.panels(), request)}
     return show(request, "panels", context, SECTION)
 
 
@@ -53,7 +50,8 @@ def new(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def panel(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
     found = _find(slug)
-    return show(request, "panel", {"panel": found, "counts": queries.panel_counts(found)}, SECTION)
+    counts = found.entries.aggregate(joined=Count("pk"), finished=Count("finished_at"))
+    return show(request, "panel", {"panel": found, "counts": counts}, SECTION)
 
 
 @require_POST

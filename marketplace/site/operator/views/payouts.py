@@ -1,5 +1,6 @@
 """What workers are owed, and marking it as paid: draft, look, pay, exactly once."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -7,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import F, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Payout
@@ -15,19 +16,18 @@ from marketplace.models.fields import CENT, MoneyField
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import OwedForm, UndoForm
-from marketplace.site.operator.pages import page_of, sent_token, show
-from marketplace.site.operator.payroll import as_csv
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import page_of, paged, sent_token, show
+from marketplace.site.pages import csv_file, kept_query
 from marketplace.verbs import clock, payouts
 
 SECTION = "owed"
+COLUMNS = ("worker id", "name", "e-mail", "outside id", "amount", "currency")
+CURRENCY = "USD"
+_LINES_AT_ONCE = 500
 
 
 def find(pk: int) -> Payout:
-    found = Payout.objects.filter(pk=pk).select_related("reverses").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Payout.objects.select_related("reverses"), pk=pk)
 
 
 def _chosen(form: OwedForm) -> tuple[Any, str]:
@@ -53,7 +53,7 @@ def owed(request: HttpRequest, operator: User) -> HttpResponse:
         "page": page_of(rows.select_related("user").order_by((F("earned") - F("paid")).desc(), "pk"), request),
         "query": kept_query(request),
         "total": sums["total"] or Decimal("0.00"),
-        "draft": queries.open_draft(),
+        "draft": Payout.objects.filter(state=Payout.State.DRAFT).order_by("-pk").first(),
     }
     return show(request, "owed", context, SECTION, status=200 if good else 400)
 
@@ -73,7 +73,7 @@ def draft(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
     rows = Payout.objects.select_related("reverses").order_by("-pk")
-    return show(request, "payouts", {"page": page_of(rows, request), "query": kept_query(request)}, SECTION)
+    return show(request, "payouts", {**paged(rows, request)}, SECTION)
 
 
 @require_safe
@@ -83,8 +83,7 @@ def payout(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
     lines = run.lines.select_related("worker__user", "undone_by").order_by("pk")
     context = {
         "payout": run,
-        "page": page_of(lines, request),
-        "query": kept_query(request),
+        **paged(lines, request),
         "reversals": list(run.reversals.order_by("pk")),
         "can_undo": run.state == Payout.State.PAID and not run.reverses_id and lines.filter(undone_by=None).exists(),
     }
@@ -135,4 +134,17 @@ def _sums(lines: Any) -> dict[str, Any]:
 @require_safe
 @operator_required
 def payroll(request: HttpRequest, operator: User, pk: int) -> StreamingHttpResponse:
-    return as_csv(find(pk))
+    """A line for each worker."""
+    run = find(pk)
+    name = f"payout-{run.pk}{'-draft' if run.state == Payout.State.DRAFT else ''}.csv"
+    return csv_file(name, COLUMNS, _rows(run))
+
+
+def _rows(payout: Payout) -> Iterator[tuple[str | Decimal, ...]]:
+    lines = payout.lines.select_related("worker__user", "worker__panel_entry").order_by("pk")
+    for line in lines.iterator(chunk_size=_LINES_AT_ONCE):
+        worker = line.worker
+        # Most workers did not come through a panel.
+        entry = getattr(worker, "panel_entry", None)
+        outside_id = entry.outside_id if entry else ""
+        yield worker.worker_id, worker.user.username, worker.user.email, outside_id, line.amount, CURRENCY

@@ -5,19 +5,18 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import F
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common import shown_once
 from marketplace.models import AccessKey, Requester, Webhook
-from marketplace.rules.errors import InvalidTransportEndpoint
+from marketplace.rules.errors import ParameterValidationError
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import DepositForm, KeyForm, RequesterForm, WebhookForm
-from marketplace.site.operator.pages import page_of, sent_token, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import page_of, search_words, searched, sent_token, show
 from marketplace.verbs import accounts, clock, events, money
 from marketplace.verbs.operators import act
 
@@ -31,27 +30,14 @@ SORTS = {
 
 
 def find(customer_id: str) -> Requester:
-    found = Requester.objects.filter(customer_id=customer_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Requester, customer_id=customer_id)
 
 
 @require_safe
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:100]
-    sort = request.GET.get("sort", "")
-    sort = sort if sort in SORTS else "newest"
-    rows = queries.requesters(search).order_by(*SORTS[sort][1])
-    context = {
-        "page": page_of(rows, request),
-        "query": kept_query(request),
-        "search": search,
-        "sort": sort,
-        "sorts": [(key, label) for key, (label, _) in SORTS.items()],
-    }
-    return show(request, "requesters", context, SECTION)
+    rows = queries.requesters(search_words(request))
+    return show(request, "requesters", searched(rows, request, SORTS), SECTION)
 
 
 @require_safe
@@ -115,9 +101,7 @@ def new_key(request: HttpRequest, operator: User, customer_id: str) -> HttpRespo
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def revoke_key(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
-    key = AccessKey.objects.filter(pk=pk).select_related("requester").first()
-    if key is None:
-        raise Http404
+    key = get_object_or_404(AccessKey.objects.select_related("requester"), pk=pk)
     if request.method != "POST":
         return show(request, "key_revoke", {"key": key, "requester": key.requester}, SECTION)
     now = clock.now()
@@ -176,7 +160,7 @@ def webhook(request: HttpRequest, operator: User, customer_id: str) -> HttpRespo
     try:
         with act(operator, "Set the webhook", now, token=sent_token(request), requester=who):
             made = events.set_webhook(who, form.cleaned_data["url"], now)
-    except InvalidTransportEndpoint as refusal:
+    except ParameterValidationError as refusal:
         form.add_error("url", refusal.message)
         return show(request, "webhook", context, SECTION, status=400)
     if before is not None and before.secret == made.secret:

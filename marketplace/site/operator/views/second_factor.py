@@ -20,9 +20,8 @@ from common import second_factor as scheme
 from common import shown_once
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
 from common.sign_in import wanted_address
-from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import throttle
-from marketplace.site.guards import operator_required, other_name
+from marketplace.site.guards import operator_required, visitor_page
 from marketplace.site.operator.pages import show
 from marketplace.site.operator.sessions import whose_turn
 from marketplace.site.sign_in import worker_of
@@ -33,11 +32,9 @@ from marketplace.verbs import clock, operators
 @sensitive_post_parameters()
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@visitor_page
 def code(request: HttpRequest) -> HttpResponse:
     """The second step of signing in."""
-    elsewhere = other_name(request)
-    if elsewhere is not None:
-        return elsewhere
     operator = whose_turn(request)
     if operator is None:
         if request.user.is_authenticated and not request.user.is_staff:
@@ -46,10 +43,7 @@ def code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST":
         tries = throttle.operator_code(operator)
-        try:
-            throttle.count(tries)
-        except TooManyAttempts as refusal:
-            return throttle.too_many(request, refusal, reverse("operator:code"))
+        throttle.count(tries)
         if form.is_valid():
             if operators.accept_code(operator, form.cleaned_data["code"], clock.now()):
                 throttle.signed_in(tries)
@@ -78,10 +72,7 @@ def second_factor(request: HttpRequest, operator: User) -> HttpResponse:
         return _page(request, operator, new=shown_once.taken(request))
     form = CodeForm(request.POST, auto_id="confirm_%s")
     tries = throttle.operator_code(operator)
-    try:
-        throttle.count(tries)
-    except TooManyAttempts as refusal:
-        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    throttle.count(tries, reverse("operator:second_factor"))
     key, now = request.session.session_key, clock.now()
     codes = operators.confirm_second_factor(operator, form.cleaned_data["code"], key, now) if form.is_valid() else []
     if not codes:
@@ -125,10 +116,7 @@ def begin(request: HttpRequest, operator: User) -> HttpResponse:
 def new_codes(request: HttpRequest, operator: User) -> HttpResponse:
     form = CodeForm(request.POST, auto_id="codes_%s")
     tries = throttle.operator_code(operator)
-    try:
-        throttle.count(tries)
-    except TooManyAttempts as refusal:
-        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    throttle.count(tries, reverse("operator:second_factor"))
     codes = operators.new_recovery_codes(operator, form.cleaned_data["code"], clock.now()) if form.is_valid() else []
     if not codes:
         return _wrong(request, operator, form, "codes_form")
@@ -142,10 +130,7 @@ def new_codes(request: HttpRequest, operator: User) -> HttpResponse:
 def remove(request: HttpRequest, operator: User) -> HttpResponse:
     """With password and code: a session that was left open is not enough."""
     tries = {**throttle.operator_password(operator), **throttle.operator_code(operator)}
-    try:
-        throttle.count(tries)
-    except TooManyAttempts as refusal:
-        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    throttle.count(tries, reverse("operator:second_factor"))
     form = RemoveSecondFactorForm(operator, request.POST, auto_id="remove_%s")
     if form.is_valid() and not operators.remove_second_factor(operator, form.cleaned_data["code"], clock.now()):
         form.add_error("code", WRONG_CODE)

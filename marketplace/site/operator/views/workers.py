@@ -5,17 +5,16 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import F
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from common import shown_once
-from marketplace.models import Worker
+from marketplace.models import PanelEntry, Payout, Worker
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
 from marketplace.site.operator.forms import EraseForm, StandingForm
-from marketplace.site.operator.pages import page_of, show
-from marketplace.site.pages import kept_query
+from marketplace.site.operator.pages import page_of, search_words, searched, show
 from marketplace.verbs import access, accounts, clock, privacy
 from marketplace.verbs.operators import act
 
@@ -32,29 +31,16 @@ ROWS_OF_EACH = 10
 
 
 def find(worker_id: str) -> Worker:
-    found = Worker.objects.filter(worker_id=worker_id).select_related("user").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Worker.objects.select_related("user"), worker_id=worker_id)
 
 
 @require_safe
 @operator_required
 def index(request: HttpRequest, operator: User) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:100]
-    sort = request.GET.get("sort", "")
-    sort = sort if sort in SORTS else "newest"
-    rows = queries.search_workers(Worker.objects.all(), search).select_related("user").order_by(*SORTS[sort][1])
+    rows = queries.search_workers(Worker.objects.select_related("user"), search_words(request))
     if suspended := "suspended" in request.GET:
         rows = rows.filter(suspended_at__isnull=False)
-    context = {
-        "page": page_of(rows, request),
-        "query": kept_query(request),
-        "search": search,
-        "sort": sort,
-        "suspended": suspended,
-        "sorts": [(key, label) for key, (label, _) in SORTS.items()],
-    }
+    context = {**searched(rows, request, SORTS), "suspended": suspended}
     return show(request, "workers", context, SECTION)
 
 
@@ -62,12 +48,14 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def worker(request: HttpRequest, operator: User, worker_id: str) -> HttpResponse:
     who = find(worker_id)
+    paid = who.payout_lines.filter(payout__state=Payout.State.PAID).select_related("payout")
+    held = who.qualifications.select_related("type__requester").order_by("-granted_at", "-pk")
     context = {
         "worker": who,
-        "outside_ids": list(queries.outside_ids(who)),
-        "payouts": list(queries.payouts_of(who)[:ROWS_OF_EACH]),
-        "qualifications": page_of(queries.qualifications_of(who), request, ROWS_OF_EACH),
-        "blocks": list(queries.blocks_of(who)[:ROWS_OF_EACH]),
+        "outside_ids": list(PanelEntry.objects.filter(worker=who).select_related("panel").order_by("pk")),
+        "payouts": list(paid.order_by("-pk")[:ROWS_OF_EACH]),
+        "qualifications": page_of(held, request, ROWS_OF_EACH),
+        "blocks": list(who.blocks.select_related("requester").order_by("-pk")[:ROWS_OF_EACH]),
         "concerns": list(queries.concerns().filter(worker=who)[:ROWS_OF_EACH]),
         "actions": list(queries.actions().filter(worker=who)[:ROWS_OF_EACH]),
     }

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.form_answers import ANSWERS
-from marketplace.rules.questions.form_parser import NAMESPACES
-from marketplace.rules.questions.forms import Answer, FormFaults, form_answers_xml, parse_form, read_form
+from marketplace.rules.errors import FormFaults, ParameterValidationError
+from marketplace.rules.questions.form_answers import ANSWERS, form_answers_xml, read_form
+from marketplace.rules.questions.form_model import Answer
+from marketplace.rules.questions.form_parser import NAMESPACES, parse_form
 from marketplace.rules.questions.xml import ascii_xml
 
 NEW, OLD = NAMESPACES

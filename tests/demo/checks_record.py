@@ -18,7 +18,7 @@ from pathlib import Path
 from scipy.stats import binomtest
 
 from hits.formats.inputs import record
-from ops.demo_checks import (
+from tests.demo.checks import (
     Check,
     CheckFailedError,
     Demonstration,

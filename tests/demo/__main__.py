@@ -6,7 +6,7 @@ It imports and publishes INPUT (for ReCoRD also a folder of articles), lets a si
 marketplace's site, waits until beat and worker have led every item to its end, also those for the human score, releases
 twice, checks the outcome from the marketplace's own records, and runs the baselines. Exit status 0 only when every
 check holds; then it says where the release lies and how to look at the project. What belongs to one recipe stands in
-`ops.demo_<recipe>`.
+`tests.demo.<recipe>`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from ops import demo_checks, demo_crowd
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError
+from tests.demo import checks, crowd
 
 HERE = Path(__file__).resolve().parent
-NOT_RECIPES = ("checks", "crowd")
+NOT_RECIPES = ("checks", "crowd", "__")
 FAILED, STOPPED = 1, 130
 PORTS = ("WEB_PORT", "MARKETPLACE_PORT", "BROKER_PORT")
 DATABASES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
@@ -37,7 +37,7 @@ DATABASES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
 
 def main() -> int:
     options = _options()
-    recipe: ModuleType = importlib.import_module(f"ops.demo_{options.recipe}")
+    recipe: ModuleType = importlib.import_module(f"tests.demo.{options.recipe}")
     file = (options.input or recipe.SAMPLE).resolve()
     if not file.is_file() and not (file.is_dir() and getattr(recipe, "TAKES_FOLDERS", False)):
         print(f"There is no file {file}. Name one, as in: make demo INPUT=my.jsonl", file=sys.stderr)
@@ -56,14 +56,14 @@ def main() -> int:
         with Stack(folder, ports, settings=settings) as stack:
             found = recipe.demonstrate(stack, file, options.seed, options.seconds)
             tell_outcome(recipe, found)
-            demo_crowd.baselines(stack, found.started["project"])
+            crowd.baselines(stack, found.started["project"])
             shutil.move(found.releases[-1].folder, folder / "release")
             for key in folder.glob(f"{found.releases[-1].folder.name}-*"):
                 shutil.move(key, folder / key.name.replace(found.releases[-1].folder.name, "release"))
         print(f"Done in {time.monotonic() - began:.0f} seconds.", flush=True)
         print(whereabouts(folder, found.started["slug"], os.environ), flush=True)
         status = 0
-    except (StackError, demo_checks.CheckFailedError) as error:
+    except (StackError, checks.CheckFailedError) as error:
         print(f"FAILED: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         status = STOPPED
@@ -101,12 +101,11 @@ def whereabouts(folder: Path, slug: str, environment: Mapping[str, str]) -> str:
 
 def recipes() -> list[str]:
     """Those that have a demonstration."""
-    names = [file.stem.removeprefix("demo_") for file in sorted(HERE.glob("demo_*.py"))]
-    return [name for name in names if not name.startswith(NOT_RECIPES)]
+    return [file.stem for file in sorted(HERE.glob("*.py")) if not file.stem.startswith(NOT_RECIPES)]
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m ops.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.demo", description=__doc__)
     parser.add_argument("--recipe", default=os.environ.get("RECIPE") or "record", help=f"one of {', '.join(recipes())}")
     parser.add_argument("--input", type=Path, default=Path(os.environ["INPUT"]) if os.environ.get("INPUT") else None)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 7))
@@ -118,7 +117,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def tell_outcome(recipe: ModuleType, found: demo_checks.Demonstration) -> None:
+def tell_outcome(recipe: ModuleType, found: checks.Demonstration) -> None:
     """Make and print the checks. Raises CheckFailedError."""
     print("Checked from outside:", flush=True)
     for name, seen in recipe.checks(found):

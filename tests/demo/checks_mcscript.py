@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow.parquet
 
-from ops.demo_checks import (
+from tests.demo.checks import (
     Check,
     CheckFailedError,
     Demonstration,

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ops import demo_checks
-from ops.demo_checks_cosmos import run as checks
-from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
+from tests.demo.checks import Demonstration, balance
+from tests.demo.checks_cosmos import run as checks
+from tests.demo.crowd import Crowd, people, release, step
 
 __all__ = ["SAMPLE", "checks", "demonstrate"]
 
@@ -23,10 +23,10 @@ CROWD = {"workers": 14, "spammers": 0, "careless": 2, "blind": 1, "accuracy": 0.
 OPTIONS = {"best_written": 3, "best_kept_share": 0.6, "test_sets": 16, "dev_sets": 8, "held_out_share": 0.6}
 
 
-def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> demo_checks.Demonstration:
+def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> Demonstration:
     """Run the main job on a stack that is up, and say what goes on. Raises StackError."""
     key = key_of(file)
-    before, _ = demo_checks.balance(stack.settings)
+    before, _ = balance(stack.settings)
     print(f"Importing {file.name} and publishing its paragraphs (seed {seed}) ...", flush=True)
     crowd = Crowd.start(stack, key, {"seed": seed, "tests": TEST, **CROWD})
     try:
@@ -43,7 +43,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
         table = crowd.stop()
     releases += [release(stack, started["project"], name) for name in ("release-2", "release-3")]
     print(f"\n{table}\n")
-    return demo_checks.Demonstration(stack.settings, file, started, people(table), before, releases)
+    return Demonstration(stack.settings, file, started, people(table), before, releases)
 
 
 def key_of(stories: Path) -> Path:

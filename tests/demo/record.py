@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from hits.recipes.record.articles import are_articles
-from ops import demo_checks
-from ops.demo_checks_record import examples_of, files_of
-from ops.demo_checks_record import run as checks
-from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT
+from tests.demo.checks import Demonstration, balance
+from tests.demo.checks_record import examples_of, files_of
+from tests.demo.checks_record import run as checks
+from tests.demo.crowd import Crowd, people, release, step
 
 __all__ = ["SAMPLE", "TAKES_FOLDERS", "checks", "demonstrate"]
 
@@ -31,11 +31,11 @@ OPTIONS = {"eval_share": 0.5}
 READER = "linear"
 
 
-def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> demo_checks.Demonstration:
+def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> Demonstration:
     """Run the main job on a stack that is up, and say what goes on. Raises StackError."""
     if file.is_dir() or _holds_articles(file):
         return _from_articles(stack, file, seed, seconds)
-    before, _ = demo_checks.balance(stack.settings)
+    before, _ = balance(stack.settings)
     print(f"Importing and publishing {file.name} (seed {seed}) ...", flush=True)
     crowd = Crowd.start(stack, file, _numbers(seed))
     try:
@@ -56,11 +56,9 @@ def _holds_articles(file: Path) -> bool:
         return are_articles(stream, file.name)
 
 
-def _demonstration(
-    stack: Stack, file: Path, started: dict[str, Any], table: str, before: Any
-) -> demo_checks.Demonstration:
+def _demonstration(stack: Stack, file: Path, started: dict[str, Any], table: str, before: Any) -> Demonstration:
     print(f"\n{table}\n")
-    return demo_checks.Demonstration(
+    return Demonstration(
         settings=stack.settings,
         input=file,
         started=started,
@@ -70,12 +68,12 @@ def _demonstration(
     )
 
 
-def _from_articles(stack: Stack, given: Path, seed: int, seconds: float) -> demo_checks.Demonstration:
+def _from_articles(stack: Stack, given: Path, seed: int, seconds: float) -> Demonstration:
     """Articles, queries, what a reader leaves of them, then as with a file of queries.
 
     The crowd's key is read from the rows that were sent: nobody knows the queries before.
     """
-    before, _ = demo_checks.balance(stack.settings)
+    before, _ = balance(stack.settings)
     file = _zipped(given, stack.data_dir / f"{given.name}.zip") if given.is_dir() else given
     print(f"Making queries of the articles of {given.name} (seed {seed}) ...", flush=True)
     options = json.dumps(OPTIONS)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ops import demo_checks, programs
+from ops import programs
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
+from tests.demo import checks
 
 # An honest worker takes one to three seconds for a HIT, a spammer next to none.
 TIME_SCALE = 0.05
@@ -97,10 +98,10 @@ def step(stack: Stack, *arguments: object) -> dict[str, Any]:
     return said
 
 
-def release(stack: Stack, project: int, name: str) -> demo_checks.Release:
+def release(stack: Stack, project: int, name: str) -> checks.Release:
     """Each in a process of its own, so that nothing that one process remembers makes two releases alike."""
     folder = stack.data_dir / name
-    return demo_checks.Release(step(stack, "release", project, folder), folder)
+    return checks.Release(step(stack, "release", project, folder), folder)
 
 
 def baselines(stack: Stack, project: int) -> None:

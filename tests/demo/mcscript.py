@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from hits.crowd.people import gather
-from ops import demo_checks
-from ops.demo_checks_mcscript import run as checks
-from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
+from tests.demo.checks import Demonstration, balance, select
+from tests.demo.checks_mcscript import run as checks
+from tests.demo.crowd import Crowd, people, release, step
 
 __all__ = ["SAMPLE", "checks", "demonstrate"]
 
@@ -36,12 +36,12 @@ _WORKERS = """
     SELECT u.username AS name, w.worker_id AS worker FROM marketplace_worker w JOIN auth_user u ON u.id = w.user_id"""
 
 
-def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> demo_checks.Demonstration:
+def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> Demonstration:
     """Run the main job on a stack that is up, and say what goes on. Raises StackError."""
     is_file_of_texts = file.suffix == ".xml"
     key = _no_key(stack) if is_file_of_texts else key_of(file)
     file = _first_texts(stack, file) if is_file_of_texts else file
-    before, _ = demo_checks.balance(stack.settings)
+    before, _ = balance(stack.settings)
     print(f"Importing and publishing {file.name} (seed {seed}) ...", flush=True)
     crowd = Crowd.start(stack, key, {"seed": seed, **CROWD})
     try:
@@ -58,7 +58,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
         table = crowd.stop()
     releases += [release(stack, project, name) for name in ("release-2", "release-3")]
     print(f"\n{table}\n")
-    return demo_checks.Demonstration(stack.settings, file, started, people(table), before, releases)
+    return Demonstration(stack.settings, file, started, people(table), before, releases)
 
 
 def key_of(scenarios: Path) -> Path:
@@ -125,7 +125,7 @@ def _signed_up(stack: Stack, names: set[str]) -> dict[str, str]:
     file = Path(settings["MARKETPLACE_DATA_DIR"]) / "marketplace.sqlite3"
     came, end = 0, time.monotonic() + SIGN_UP_SECONDS
     while time.monotonic() < end:
-        rows = demo_checks.select(settings.get("MARKETPLACE_DATABASE_URL", ""), file, _WORKERS)
+        rows = select(settings.get("MARKETPLACE_DATABASE_URL", ""), file, _WORKERS)
         there = {row["name"]: row["worker"] for row in rows if row["name"] in names}
         if set(there) == names:
             return there

@@ -2,9 +2,48 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from marketplace.models.accounts import Worker
+from marketplace.models.accounts import Requester, Worker
 from marketplace.models.assignments import Assignment
 from marketplace.models.hits import Hit
+
+
+class Message(models.Model):
+    """One text in a worker's inbox; without a sender it comes from the marketplace itself."""
+
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="messages")
+    sender = models.ForeignKey(Requester, models.CASCADE, null=True, related_name="messages")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    created_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["worker", "-id"], name="message_of_worker")]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class WorkerBlock(models.Model):
+    """The worker neither sees nor gets this requester's HITs. The worker is not told."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="worker_blocks")
+    # None for an id that nobody has.
+    worker = models.ForeignKey(Worker, models.CASCADE, null=True, related_name="blocks")
+    unknown_id = models.CharField(max_length=64, blank=True, default="", db_default="")
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "worker"], name="one_block_per_worker"),
+            models.UniqueConstraint(
+                fields=["requester", "unknown_id"], condition=~models.Q(unknown_id=""), name="one_block_per_unknown_id"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requester_id} blocks {self.worker_id or self.unknown_id}"
 
 
 class Concern(models.Model):
