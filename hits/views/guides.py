@@ -21,7 +21,7 @@ HOW_TO = "how-to"
 # Of the other documents, those for who collects; the rest is for who runs the server or writes code.
 FURTHER = frozenset({
     "tutorial", "tutorial-questionnaire",
-    "record", "record-queries", "cosmos", "mcscript", "recipes", "protocols", "models",
+    "record", "cosmos", "mcscript", "recipes", "protocols", "models",
     "roles", "verbs", "commands", "api", "marketplace", "glossary",
 })  # fmt: skip
 _TAGS = {

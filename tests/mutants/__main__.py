@@ -18,7 +18,7 @@ from ops.surroundings import ROOT
 from tests.mutants.listed import Mutant, listed
 from tests.mutants.running import Outcome, Runs
 
-DOCUMENT = ROOT / "docs" / "mutants.md"
+RESULTS = ROOT / "tests" / "mutants" / "results.txt"
 COMMAND = "python -m tests.mutants --write"
 MOST_SURVIVORS = 3
 
@@ -36,7 +36,7 @@ def main() -> int:
     outcomes.sort(key=lambda outcome: mutants.index(outcome.mutant))
     print(f"{_summary(outcomes)}, {(time.monotonic() - began) / 60:.0f} minutes")
     if given.write:
-        DOCUMENT.write_text(_document(outcomes) + kept_below(DOCUMENT.read_text()))
+        RESULTS.write_text(_document(outcomes) + kept_below(RESULTS.read_text()))
     errors, survivors = _errors(outcomes), _survivors(outcomes)
     return 1 if errors or len(survivors) > MOST_SURVIVORS else 0
 
@@ -48,7 +48,7 @@ def _read() -> argparse.Namespace:
     add("--only", nargs="+", metavar="NAME", choices=names, help="these faults alone")
     add("--named", action="store_true", help="run the named tests alone, not the wider set")
     add("--processes", type=int, default=2, help="how many faults are tried at a time")
-    add("--write", action="store_true", help=f"write {DOCUMENT.relative_to(ROOT)}; for all faults only")
+    add("--write", action="store_true", help=f"write {RESULTS.relative_to(ROOT)}; for all faults only")
     given = parser.parse_args()
     if given.write and (given.only or given.named):
         parser.error("--write is for all faults and all tests.")

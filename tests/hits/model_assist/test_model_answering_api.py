@@ -395,7 +395,7 @@ def test_what_has_the_wrong_form_is_refused_by_its_place(model: APIClient, askin
 
 
 def test_the_documents_name_the_limits() -> None:
-    text = (settings.ROOT / "docs" / "models-api.md").read_text(encoding="utf-8")
+    text = (settings.ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     limits = {
         "fields": f"At most {model_answering.MOST_FIELDS}, with {model_answering.LONGEST_FIELDS:,} characters",
         "milliseconds": f"0 to {shapes.LONGEST_DAY:,} (a day)",

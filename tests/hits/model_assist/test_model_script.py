@@ -1,4 +1,4 @@
-"""The script of docs/models-api.md as a program of its own, against a real server."""
+"""The script of docs/models.md as a program of its own, against a real server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hits.models import ModelAnswer, ModelLease
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 
-DOCUMENT = settings.ROOT / "docs" / "models-api.md"
+DOCUMENT = settings.ROOT / "docs" / "models.md"
 
 
 def script() -> str:
