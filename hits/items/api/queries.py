@@ -18,7 +18,7 @@ from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import Shape, StateField, UsernameField
 from hits.items.api.uploads import FORM_BYTES
 from hits.items.rules.item_changes import fingerprint
-from hits.items.verbs import annotating, importing
+from hits.items.verbs import annotating
 from hits.judging.rules.recipe_rows import newest_run
 from hits.models import ChangeSet, Item, ItemChange
 from hits.refusals import Refused
@@ -228,7 +228,7 @@ class Annotations(ArticlesView):
 
     def refuse_large_body(self, length: int) -> None:
         if length > annotating.MOST_BYTES + FORM_BYTES:
-            raise importing.UploadRefusedError(f"At most {annotating.MOST_BYTES:,} bytes are taken at once.")
+            raise Refused("upload_refused", f"At most {annotating.MOST_BYTES:,} bytes are taken at once.", status=400)
 
 
 class GenerateAgain(ArticlesView):

@@ -32,13 +32,13 @@ FORM_BYTES = 64 * 1024
 
 
 def refuse_large_file(length: int) -> None:
-    """A form larger than any file that is taken need not reach the disk. Raises UploadRefusedError."""
+    """A form larger than any file that is taken need not reach the disk. Raises Refused (upload_refused)."""
     if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
         importing.check_size(length)
 
 
 def text_sent(given: Mapping[str, Any]) -> bytes:
-    """What a `TextFile` holds, in UTF-8. Raises UploadRefusedError, EncodingNeededError and EncodingRefusedError."""
+    """What a `TextFile` holds, in UTF-8. Raises Refused, EncodingNeededError and EncodingRefusedError."""
     importing.check_size(given["file"].size)
     return bytes_in_utf8(given["file"].read(), given["encoding"])
 

@@ -149,6 +149,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     for answer in given:
         answer.stage = stage
     others = stage.items.only("pk", "key")
+    by_models, words = model_votes.answers_by_item([row.pk]).get(row.pk, []), answer_words.Words.of(stage)
     context = {
         **frame(stage),
         "item": row,
@@ -161,18 +162,12 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "hits": hits,
         "imported": imported,
         "most_answers": MOST_ANSWERS,
-        "of_models": _of_models(stage, row),
+        "of_models": [(one, _in_words(words, row, one)) for one in by_models],
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "suggestions": suggestions.told(stage, row),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "items/item.html", context)
-
-
-def _of_models(stage: Stage, row: Item) -> list[tuple[ModelAnswer, str]]:
-    """What each model answered, in words."""
-    answers, words = model_votes.answers_by_item([row.pk]).get(row.pk, []), answer_words.Words.of(stage)
-    return [(one, _in_words(words, row, one)) for one in answers]
 
 
 def _in_words(words: answer_words.Words, row: Item, answer: ModelAnswer) -> str:

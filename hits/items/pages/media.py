@@ -14,6 +14,7 @@ from hits.items.rules.media import address_of
 from hits.items.verbs import importing, media_files
 from hits.models import Project, Upload
 from hits.projects.pages.projects import named
+from hits.refusals import Refused
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -42,7 +43,7 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
         return _page(request, project, form, 400)
     try:
         upload = importing.create_media_upload(project, named(form.cleaned_data["file"]), request.user)
-    except importing.UploadRefusedError as error:
+    except Refused as error:
         form.add_error("file", str(error))
         return _page(request, project, form, 400)
     jobs.start(request, tasks.import_upload, upload.pk, said=f"{upload.name} is kept and is being read.")
@@ -54,7 +55,7 @@ def delete(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     file = get_object_or_404(project.media.ready(), pk=pk)
     try:
         media_files.delete_media(project, [file.name], request.user)
-    except (media_files.MediaInUseError, media_files.NoSuchMediaError) as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"{file.name} is deleted.")

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from hits.items.pages import forms
 from hits.items.verbs import sampling
 from hits.models import Stage
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.views.guard import FORM, for_stage
 
@@ -24,7 +25,7 @@ def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
         quote = sampling.quote(stage)
         form.initial = {"items": min(stage.draws, quote.there)}
         told = sampling.told(stage)
-    except sampling.DrawRefusedError as error:
+    except Refused as error:
         refusal = str(error)
     missing = sampling.missing(stage) if refusal else None
     context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "missing": missing, "told": told}
@@ -34,7 +35,7 @@ def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
 def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
     try:
         made = sampling.draw(stage, count)
-    except sampling.DrawRefusedError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return redirect("draw", stage.project.slug, stage.key)
     if made:

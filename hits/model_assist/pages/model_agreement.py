@@ -76,8 +76,8 @@ def _preview(stage: Stage, form: RoutingForm) -> routing.Preview | None:
         return None
     try:
         return routing.preview(stage, form.condition())
-    except routing.RoutingRefusedError as refusal:
-        for fault in refusal.faults:
+    except Refused as refusal:
+        for fault in refusal.details()["faults"]:
             form.add_error(None, fault)
         return None
 
@@ -95,7 +95,7 @@ def route(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, request.POST, "Look at the preview and confirm it. Nothing was changed.")
     try:
         row = routing.route(stage, form.condition(), decided, saved, request.user)
-    except (routing.RoutingRefusedError, Refused) as refusal:
+    except Refused as refusal:
         return _page(request, stage, request.POST, str(refusal))
     said = (
         f"The models decide {amount(row.decided, 'item')}. {amount(row.audited, 'item')} of those on which they "

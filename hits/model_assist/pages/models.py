@@ -61,7 +61,7 @@ def end(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = get_object_or_404(project.model_annotators, pk=pk)
     try:
         model_annotators.end(row, request.user)
-    except model_annotators.ModelEndedError as refusal:
+    except Refused as refusal:
         messages.info(request, str(refusal))
     else:
         messages.success(request, f"{row} has ended: its token opens nothing any more. Its answers stay.")
@@ -73,7 +73,7 @@ def give_again(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = get_object_or_404(project.model_annotators, pk=pk)
     try:
         count = model_annotators.give_again(row, request.user)
-    except model_annotators.ModelEndedError as refusal:
+    except Refused as refusal:
         messages.info(request, str(refusal))
     else:
         items = "1 item is" if count == 1 else f"{count:,} items are"

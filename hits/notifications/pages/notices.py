@@ -16,6 +16,7 @@ from hits.models import Notice, Project
 from hits.notifications.pages import forms
 from hits.notifications.rules import notices
 from hits.notifications.verbs import notice_addresses, writing_notices
+from hits.refusals import Refused
 from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, guarded
 
@@ -95,7 +96,7 @@ def ask_address(request: LeadRequest) -> HttpResponse:
             messages.success(request, "Your address is removed. No notices are sent by e-mail.")
             return _back("")
         notice_addresses.ask(request.user, address)
-    except (OwnerNotConfirmedError, notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
+    except (OwnerNotConfirmedError, Refused) as refusal:
         form.add_error("password" if isinstance(refusal, OwnerNotConfirmedError) else "email", str(refusal))
         return _page(request, refusal.http_status, address_form=form)
     messages.success(request, f"A link was sent to {address}. Open it to confirm the address.")
@@ -111,7 +112,7 @@ def address(request: LeadRequest, token: str) -> HttpResponse:
             messages.success(request, f"Notices are sent to {said} from now on.")
             return _back("")
         found, refusal = notice_addresses.find(request.user, token), None
-    except notice_addresses.NoLinkError as error:
+    except Refused as error:
         found, refusal = "", error
     return render(
         request, "notifications/address.html", {"address": found, "refusal": refusal}, status=404 if refusal else 200

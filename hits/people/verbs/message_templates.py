@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from hits.core.action_log import record
 from hits.models import MessageTemplate, Project
-from hits.people.rules.message_templates import TemplateRefusedError, checked
+from hits.people.rules.message_templates import checked
 from hits.projects.rules.archived import refuse_archived
+from hits.refusals import Refused
 
 MOST_TEMPLATES = 100
 
@@ -20,7 +21,7 @@ MOST_TEMPLATES = 100
 def save(project: Project, given: Mapping[str, Any], user: User | None, pk: int | None = None) -> MessageTemplate:
     """A new template, or with `pk` that one of the project with other words.
 
-    Raises TemplateRefusedError, ArchivedError, and MessageTemplate.DoesNotExist.
+    Raises Refused (template_refused), ArchivedError, and MessageTemplate.DoesNotExist.
     """
     values = checked(given)
     with transaction.atomic():
@@ -28,10 +29,13 @@ def save(project: Project, given: Mapping[str, Any], user: User | None, pk: int 
         refuse_archived(locked)
         rows = locked.message_templates
         row = MessageTemplate(project=locked) if pk is None else rows.get(pk=pk)
+        fault = ""
         if rows.filter(name=values["name"]).exclude(pk=row.pk).exists():
-            raise TemplateRefusedError({"name": "Another template of the project has this name."})
-        if pk is None and rows.count() >= MOST_TEMPLATES:
-            raise TemplateRefusedError({"name": f"A project has at most {MOST_TEMPLATES} templates: remove one first."})
+            fault = "Another template of the project has this name."
+        elif pk is None and rows.count() >= MOST_TEMPLATES:
+            fault = f"A project has at most {MOST_TEMPLATES} templates: remove one first."
+        if fault:
+            raise Refused("template_refused", fault, status=400, faults={"name": fault})
         before = (row.name, row.subject, row.text)
         row.name, row.subject, row.text = values["name"], values["subject"], values["text"]
         if before != (row.name, row.subject, row.text):

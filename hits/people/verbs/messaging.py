@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -31,7 +30,7 @@ from hits.people.rules.message_templates import filled, unknown_fault, values
 from hits.people.rules.reply_links import with_link
 from hits.protocols.base import COUNTED
 from hits.publishing.rules.marketplace_account import gateway, sentence
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.majority import majority_of
 
 State = WorkerMessage.State
@@ -43,30 +42,6 @@ MOST_OF_STAGE = 2000
 SHOWN, LOOKED_AT = 5, 100
 LONGEST_EXCERPT = 120
 NO_MISTAKES = "(Write here what you want the worker to do otherwise.)"
-
-
-class MessageRefusedError(Refusal):
-    """Messages that cannot be sent. Nothing was sent."""
-
-    error_code = "message_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join([*faults, "Nothing was sent."]))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
-
-
-class ConfirmationUsedError(MessageRefusedError):
-    """The confirmation belongs to messages that say something else. Nothing was sent."""
-
-    error_code = "confirmation_used"
-    http_status = 409
-
-    def __init__(self) -> None:
-        super().__init__(["Other messages have this confirmation: choose a fresh one."])
 
 
 # What a message begins with
@@ -158,8 +133,8 @@ def write(
     """Write down a message to each of these workers of the stage; `send` passes them on. Returns how many are new.
 
     `texts` are by worker id; `confirmation` belongs to what one opened page says: confirming that twice sends it once.
-    A message that `answers` what its worker wrote marks that as answered. Raises MessageRefusedError with every fault,
-    and ConfirmationUsedError.
+    A message that `answers` what its worker wrote marks that as answered. Raises Refused (message_refused) with
+    every fault, and Refused (confirmation_used).
     """
     subject = " ".join(subject.split())
     # Workers of a file of results are at no marketplace that could pass anything on.
@@ -167,7 +142,7 @@ def write(
     stats = here.filter(worker__worker_id__in=list(texts)).select_related("worker")
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
     if faults := [*_faults(subject, texts, workers), *_reserved(confirmation)]:
-        raise MessageRefusedError(faults)
+        raise Refused("message_refused", " ".join([*faults, "Nothing was sent."]), status=400, faults=faults)
     said = [(workers[worker_id], subject, text) for worker_id, text in texts.items()]
     with transaction.atomic():
         rows = _write_down(stage, said, confirmation, user, subject)
@@ -179,7 +154,7 @@ def write(
 def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmation: str, user: User | None) -> int:
     """Write down one text to many workers, placeholders filled for each; otherwise as `write`.
 
-    `recipients` is a way of `hits.people.rules.recipients.WAYS`. Raises UnknownRecipientsError too.
+    `recipients` is a way of `hits.people.rules.recipients.WAYS`. Raises Refused (unknown_recipients) too.
     """
     subject, text = " ".join(subject.split()), text.strip()
     workers = list(ways.found(stage, recipients)[: MOST_OF_STAGE + 1])
@@ -196,7 +171,7 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
     if any(len(words) > LONGEST_WRITTEN for _, _, words in said):
         faults.append(f"Write a text of at most {LONGEST_WRITTEN:,} characters.")
     if faults:
-        raise MessageRefusedError(faults)
+        raise Refused("message_refused", " ".join([*faults, "Nothing was sent."]), status=400, faults=faults)
     with transaction.atomic():
         return len(_write_down(stage, said, confirmation, user, subject))
 
@@ -204,7 +179,7 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
 def _write_down(
     stage: Stage, said: Sequence[tuple[Worker, str, str]], confirmation: str, user: User | None, subject: str
 ) -> list[WorkerMessage]:
-    """The new ones of (worker, subject, text); `subject` is what the log says of them. Raises ConfirmationUsedError."""
+    """The new ones of (worker, subject, text); `subject` is what the log says of them. Raises Refused."""
     # Under the stage's lock: of two clicks the second finds what the first one wrote.
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     earlier = {row.worker_id: row for row in WorkerMessage.objects.filter(confirmation=confirmation)}
@@ -252,16 +227,16 @@ def _reserved(confirmation: str) -> list[str]:
 
 
 def _refuse_others(stage: Stage, said: Sequence[tuple[Worker, str, str]], earlier: Mapping[int, WorkerMessage]) -> None:
-    """Raises ConfirmationUsedError where the messages of this confirmation are not these.
+    """Raises Refused (confirmation_used) where the messages of this confirmation are not these.
 
     Programs choose confirmations of their own: one that is used again must not let messages pass for sent that were
     never written. One text to many may reach workers who were not there before, so those alone say nothing.
     """
     again = [(earlier[worker.pk], about, text.strip()) for worker, about, text in said if worker.pk in earlier]
-    if any((row.stage_id, row.subject, row.text) != (stage.pk, about, text) for row, about, text in again):
-        raise ConfirmationUsedError
-    if earlier and not again:
-        raise ConfirmationUsedError
+    others = any((row.stage_id, row.subject, row.text) != (stage.pk, about, text) for row, about, text in again)
+    if others or (earlier and not again):
+        fault = "Other messages have this confirmation: choose a fresh one."
+        raise Refused("confirmation_used", f"{fault} Nothing was sent.", faults=[fault])
 
 
 # Send

@@ -23,7 +23,6 @@ from hits.models import BudgetRequest, Item, Project, Stage, Upload
 from hits.notifications.jobs import needs
 from hits.payments.rules.budget_requests import AboveLimitError, limit_of
 from hits.payments.verbs import requesting_budget
-from hits.pools.rules import PoolRefusedError
 from hits.projects.jobs import sample_crowd
 from hits.projects.models import ProjectQuerySet
 from hits.projects.pages import forms, recipe_cards
@@ -32,6 +31,7 @@ from hits.projects.rules.plugins import faults_of, offered, usable_protocol, usa
 from hits.projects.verbs import archiving, members, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
+from hits.refusals import Refused
 from hits.stages.pages import overview
 from hits.views import action_words, jobs, navigation, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
@@ -106,7 +106,7 @@ def new(request: LeadRequest) -> HttpResponse:
         except project_files.ProjectFileError as refusal:
             for fault in refusal.faults:
                 form.add_error("file", fault)
-        except PoolRefusedError as refusal:
+        except Refused as refusal:
             form.add_error(None, str(refusal))
         except AboveLeadLimitError as refusal:
             form.add_error("budget", str(refusal))
@@ -132,7 +132,7 @@ def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
-    """Raises ProjectFileError, PoolRefusedError and AboveLeadLimitError."""
+    """Raises ProjectFileError, Refused (pool_refused) and AboveLeadLimitError."""
     name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
         file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
@@ -161,7 +161,7 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
             # The recipe has other stages than when this project began.
             for fault in refusal.faults:
                 form.add_error(None, fault)
-        except PoolRefusedError as refusal:
+        except Refused as refusal:
             form.add_error(None, str(refusal))
         except AboveLeadLimitError as refusal:
             form.add_error("budget", str(refusal))
@@ -308,7 +308,7 @@ def import_file(request: LeadRequest, project: Project) -> HttpResponse:
         upload = importing.create_upload(
             project, name, content, origin, request.user, ask=True, media_files=media_files
         )
-    except importing.UploadRefusedError as error:
+    except Refused as error:
         form.add_error("file", str(error))
         return _page(request, project, 400, import_form=form)
     if upload.media:

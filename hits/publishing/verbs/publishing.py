@@ -235,7 +235,7 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, MisfitError, CheckQuestionsRefusedError, Refused (unknown_unit, suggestions_do_not_fit),
+    Raises Refused, CheckQuestionsRefusedError, Refused,
     NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()

@@ -17,7 +17,7 @@ from hits.releases.rules.release_cards import checked
 def change_card(project: Project, given: Mapping[str, Any], user: User | None) -> None:
     """State what is given (`hits.releases.rules.release_cards.FIELDS`); what is not given stays.
 
-    Releases that were made stay what they are. Raises ReleaseCardError and ArchivedError.
+    Releases that were made stay what they are. Raises Refused (release_card_refused) and ArchivedError.
     """
     with transaction.atomic():
         locked = Project.objects.select_for_update().get(pk=project.pk)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Cast
@@ -31,7 +31,7 @@ from hits.protocols.base import Json
 from hits.protocols.optional import KnownValuesProtocol, Line
 from hits.publishing.rules import hit_items
 from hits.recipes.table_rows import pseudonym
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.releases.rules.imported_results import own_id
 from hits.text.cells import as_text
 
@@ -88,16 +88,6 @@ _LABEL_COLUMNS = ("assignment", "item", "unit", text_of("value"), "correct", "un
 _ELSEWHERE = AskedHit("", "", "", "", "", None, None, None, None, None, None, {})
 
 
-class UnknownFormatError(Refusal):
-    """Results have no such format."""
-
-    error_code = "unknown_format"
-    http_status = 400
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Results have no format {name!r:.40}. There are {', '.join(FORMATS)}.")
-
-
 @dataclass(frozen=True)
 class Choices:
     """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why.
@@ -120,7 +110,7 @@ class ResultsFile:
 
 
 def of_stage(stage: Stage, choices: Choices) -> ResultsFile:
-    """Raises UnknownFormatError, and what a task raises that cannot be used."""
+    """Raises Refused (unknown_format), and what a task raises that cannot be used."""
     return _file(f"{stage.project.slug}-{stage.key}", stage.project, [stage], choices)
 
 
@@ -134,8 +124,12 @@ def of_project(project: Project, choices: Choices) -> ResultsFile:
 
 def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices) -> ResultsFile:
     if choices.format not in FORMATS:
-        raise UnknownFormatError(choices.format)
-    name_of = _naming(project, choices)
+        message = f"Results have no format {choices.format!r:.40}. There are {', '.join(FORMATS)}."
+        raise Refused("unknown_format", message, status=400)
+    # What stands for a worker, by the worker's id.
+    name_of: Callable[[str], str] = own_id
+    if not choices.worker_ids:
+        name_of = lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
     answers = [_Answers(stage, name_of, choices) for stage in stages]
     if choices.format == MTURK:
         columns, batches = _mturk(answers, choices)
@@ -147,20 +141,8 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
     inputs = dict.fromkeys(name for stage in stages for name in item_inputs.names_of(stage)) if choices.inputs else ()
     types |= {f"{INPUT}{name}": "string" for name in inputs}
     batches = ([found[name] for name in types] for each in answers for found in each.long(inputs))
-    pieces = pieces_of(batches, list(types), types, _format(choices.format))
+    pieces = pieces_of(batches, list(types), types, cast(Format, choices.format))
     return ResultsFile(f"{name}-labels.{choices.format}", CONTENT_TYPES[choices.format], pieces)
-
-
-def _format(name: str) -> Format:
-    formats: dict[str, Format] = {"csv": "csv", "jsonl": "jsonl", "parquet": "parquet"}
-    return formats[name]
-
-
-def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
-    """What stands for a worker, by the worker's id."""
-    if choices.worker_ids:
-        return own_id
-    return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
 
 
 # What an answer says about a unit, in the order of `_LABEL_COLUMNS`. Of an answer that gave no label, only the item.

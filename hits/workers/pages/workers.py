@@ -284,7 +284,7 @@ def message(request: LeadRequest, stage: Stage) -> HttpResponse:
         given = form.cleaned_data
         try:
             new = messaging.write(stage, given["subject"], texts, given["confirmation"], request.user)
-        except messaging.MessageRefusedError as error:
+        except Refused as error:
             messages.error(request, str(error))
             return _message(request, stage, form, texts)
         said = f"{amount_is(new, 'message')} being sent."

@@ -10,19 +10,12 @@ from django.utils import timezone
 
 from hits.formats.inputs.payments import read_worker_id
 from hits.models import Grant, Project, Worker
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 State = Grant.State
 MOST_WORKERS = 1000
 # Faults of one list that are shown.
 SHOWN = 5
-
-
-class WorkersRefusedError(Refusal):
-    """What was written is no list of worker ids. Nothing was changed."""
-
-    error_code = "workers_refused"
-    http_status = 400
 
 
 def lease_name(project_pk: int) -> str:
@@ -31,16 +24,18 @@ def lease_name(project_pk: int) -> str:
 
 
 def read_workers(worker_ids: Iterable[str], most: int = MOST_WORKERS) -> list[str]:
-    """Each once, in their order. Raises WorkersRefusedError."""
+    """Each once, in their order. Raises Refused (workers_refused)."""
     wanted = list(dict.fromkeys(text for one in worker_ids if (text := one.strip())))
     if not wanted:
-        raise WorkersRefusedError("Write at least one worker id, one a line.")
+        raise Refused("workers_refused", "Write at least one worker id, one a line.", status=400)
     if len(wanted) > most:
-        raise WorkersRefusedError(f"These are {len(wanted):,} workers; give at most {most:,} at once.")
+        raise Refused(
+            "workers_refused", f"These are {len(wanted):,} workers; give at most {most:,} at once.", status=400
+        )
     faults = [fault for one in wanted if (fault := _fault(one))]
     if faults:
         rest = f" And {len(faults) - SHOWN:,} more." if len(faults) > SHOWN else ""
-        raise WorkersRefusedError(" ".join(faults[:SHOWN]) + rest)
+        raise Refused("workers_refused", " ".join(faults[:SHOWN]) + rest, status=400)
     return wanted
 
 

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hits.pools import rules as pools
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stages.models import Stage
 from hits.workers.models import Qualification, QualificationTest
 from hits.workers.rules.project_qualifications import title_of, titles_of
-
-
-class NotOfferedError(Refusal):
-    """A stage requires a qualification test that workers cannot take. Offer it, or take the requirement away."""
-
-    error_code = "test_not_offered"
-
-    def __init__(self, missing: Sequence[Unoffered]) -> None:
-        self.missing = tuple(missing)
-        super().__init__(" ".join(one.sentence for one in missing))
-
-    def details(self) -> dict[str, Any]:
-        return {"qualification_tests": [one.key for one in self.missing]}
 
 
 @dataclass(frozen=True)
@@ -96,7 +81,7 @@ def unoffered(stage: Stage) -> list[Unoffered]:
 
 
 def refuse_unoffered(stage: Stage) -> None:
-    """Raises NotOfferedError when the stage requires a test that is not on offer."""
-    missing = unoffered(stage)
-    if missing:
-        raise NotOfferedError(missing)
+    """Raises Refused (test_not_offered) when the stage requires a test that is not on offer."""
+    if missing := unoffered(stage):
+        keys = [one.key for one in missing]
+        raise Refused("test_not_offered", " ".join(one.sentence for one in missing), qualification_tests=keys)

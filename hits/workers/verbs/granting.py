@@ -48,7 +48,7 @@ def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | No
 def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:
     """Write down that these workers shall have it; returns how many did not. Who has it keeps it as it is.
 
-    A grant that the marketplace refused is tried again. Raises Refused (unknown_qualification), WorkersRefusedError.
+    A grant that the marketplace refused is tried again. Raises Refused (unknown_qualification, workers_refused).
     """
     refuse_unknown(project, key)
     return grant_rows.intend(project, key, grant_rows.read_workers(worker_ids), user, _value(project, key))

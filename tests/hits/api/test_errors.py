@@ -151,15 +151,11 @@ def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> Non
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # A lost lease ends its job, which is tried again. Views of drafts and of replies, the field and the job of webhooks
+    # A lost lease ends its job, which is tried again. Views of drafts
     # catch theirs and the settings page one, and the last two do not leave their modules.
     assert {kind.__name__ for kind in unknown} == {
         "DraftsFullError",
         "LeaseLostError",
-        "ReplyLinkError",
-        "ReplyRefusedError",
-        "TooManyRepliesError",
-        "WebhookAddressError",
         "NoExampleError",
         "TakenMeanwhileError",
         "_Stopped",

@@ -10,10 +10,10 @@ import pytest
 from hits.models import Label, Project, Stage, Worker
 from hits.recipes.source import ToldItem
 from hits.releases.rules import single_answers
-from hits.releases.rules.release_cards import ReleaseCardError
 from hits.releases.verbs import changing_card, releasing
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.said import say
 
 pytestmark = pytest.mark.django_db
@@ -78,5 +78,5 @@ def test_a_recipe_that_has_them_in_a_file_of_its_own_has_them_once() -> None:
 
 
 def test_another_word_than_released_is_refused() -> None:
-    with pytest.raises(ReleaseCardError, match="single_answers must be “released” or empty"):
+    with refused("release_card_refused", match="single_answers must be “released” or empty"):
         changing_card.change_card(make.project(), {"single_answers": "perhaps"}, None)

@@ -17,6 +17,7 @@ from hits.publishing.verbs import publishing
 from hits.recipes import RecipeError
 from hits.releases.verbs import releasing
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.prepared import PROTOCOL, prepared_recipe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("prepared_recipe")]
@@ -81,7 +82,7 @@ def test_nothing_of_it_is_due(project):
 def test_the_chain_and_the_release_begin_at_the_first_stage_with_a_crowd(project, stage):
     stage.items.update(state=Item.State.KEPT)
     assert list(Rows(project).chain()) == []
-    with pytest.raises(releasing.NothingToReleaseError, match="no item is here"):
+    with refused("nothing_to_release", match="no item is here"):
         releasing.refuse_unjudged(project)
 
 

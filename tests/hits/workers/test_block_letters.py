@@ -11,6 +11,7 @@ from hits.people.verbs import messaging
 from hits.workers.rules import block_letters
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 from tests.hits.stand_in import StandIn
 
@@ -72,5 +73,5 @@ def test_a_worker_of_a_file_of_results_is_written_nothing(stage: Stage) -> None:
 
 
 def test_nobody_else_takes_the_keys_of_these_messages(stage: Stage, worker: Worker) -> None:
-    with pytest.raises(messaging.MessageRefusedError, match="belong to blocks"):
+    with refused("message_refused", match="belong to blocks"):
         messaging.write(stage, "Hello", {worker.worker_id: "Text."}, "block-00001", None)
