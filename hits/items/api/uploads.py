@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.formats.files.encodings import bytes_in_utf8
 from hits.items.api import shapes
@@ -69,14 +69,11 @@ class Uploads(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewUpload(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        content = text_sent(given.validated_data)
-        mapping = given.validated_data.get("mapping")
-        upload = importing.create_upload(
-            self.project, file.name, content, given.validated_data["origin"], self.user, mapping
-        )
+        given = sent(request, shapes.NewUpload)
+        file = given["file"]
+        content = text_sent(given)
+        mapping = given.get("mapping")
+        upload = importing.create_upload(self.project, file.name, content, given["origin"], self.user, mapping)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
@@ -98,10 +95,9 @@ class TableColumns(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.TextFile(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        table = shown(self.project, io.BytesIO(text_sent(given.validated_data)), file.name)
+        given = sent(request, shapes.TextFile)
+        file = given["file"]
+        table = shown(self.project, io.BytesIO(text_sent(given)), file.name)
         fields = [{**vars(field), "column": table.mapping.get(field.name)} for field in table.fields]
         rows = [{"line": line, "cells": cells} for line, cells in table.rows]
         answer = {**vars(table), "rows": rows, "fields": fields, "unused": table.unused(table.mapping)}

@@ -156,7 +156,7 @@ def create_results_upload(
     """Keep a file of answers to the stage for the import to come; (field, column) pairs, the others are guessed.
 
     With `ask` it waits until `confirm_results`, and before that until `read_as` where it is not UTF-8. Raises
-    Refused, SameFileError, MappingRefusedError, FormatErrors, Refused and ArchivedError.
+    Refused (upload_refused, no_results_taken), SameFileError, MappingRefusedError, FormatErrors and ArchivedError.
     """
     check_size(len(content))
     if ask and encodings.guessed(io.BytesIO(content)):

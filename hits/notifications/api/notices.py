@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from hits.accounts.verbs.sign_in import confirm_owner
 from hits.api.base import LeadView, Started, operation
-from hits.api.paging import asked, page, page_of
+from hits.api.paging import asked, page, page_of, sent
 from hits.notifications.api import shapes
 from hits.notifications.rules import notices
 from hits.notifications.verbs import notice_addresses, writing_notices
@@ -35,9 +35,8 @@ class Notices(LeadView):
 class Seen(LeadView):
     @operation("notices_seen", "Mark the notices up to a moment as seen", tag=TAG, takes=shapes.SeenUntil, code=204)
     def post(self, request: Request) -> Response:
-        given = shapes.SeenUntil(data=request.data)
-        given.is_valid(raise_exception=True)
-        writing_notices.mark_seen(self.user, given.validated_data["until"], given.validated_data["project"])
+        given = sent(request, shapes.SeenUntil)
+        writing_notices.mark_seen(self.user, given["until"], given["project"])
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -54,9 +53,8 @@ class Choices(LeadView):
         answer=shapes.ChoicesShape,
     )
     def patch(self, request: Request) -> Response:
-        given = shapes.ChoicesShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = {one["kind"]: (one["on_page"], one["by_email"]) for one in given.validated_data["choices"]}
+        given = sent(request, shapes.ChoicesShape)
+        wanted = {one["kind"]: (one["on_page"], one["by_email"]) for one in given["choices"]}
         writing_notices.choose(self.user, wanted)
         return Response(self._choices())
 
@@ -81,10 +79,9 @@ class Address(LeadView):
         refuses=[403, 409, 429],
     )
     def post(self, request: Request) -> Response:
-        given = shapes.NewAddress(data=request.data)
-        given.is_valid(raise_exception=True)
-        confirm_owner(self.user, given.validated_data["password"], given.validated_data["code"])
-        address = given.validated_data["email"]
+        given = sent(request, shapes.NewAddress)
+        confirm_owner(self.user, given["password"], given["code"])
+        address = given["email"]
         if not address:
             notice_addresses.remove(self.user)
             return Response({"message": "Your address is removed."})

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, StageView, operation
+from hits.api.paging import asked, sent
 from hits.core.jobs import queue
 from hits.items.api.shapes import TextFile, UploadDetailShape
 from hits.items.api.uploads import refuse_large_file, text_sent
@@ -54,10 +55,9 @@ class StageResults(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewResults(data=request.data)
-        given.is_valid(raise_exception=True)
-        content, name = text_sent(given.validated_data), given.validated_data["file"].name
-        pairs = given.validated_data.get("mapping", ())
+        given = sent(request, shapes.NewResults)
+        content, name = text_sent(given), given["file"].name
+        pairs = given.get("mapping", ())
         upload = importing.create_results_upload(self.stage, name, content, self.user, pairs)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
@@ -80,9 +80,8 @@ class ResultsColumns(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = TextFile(data=request.data)
-        given.is_valid(raise_exception=True)
-        content, name = text_sent(given.validated_data), given.validated_data["file"].name
+        given = sent(request, TextFile)
+        content, name = text_sent(given), given["file"].name
         return Response(shapes.ResultsColumns(shown(self.stage, io.BytesIO(content), name)).data)
 
     def refuse_large_body(self, length: int) -> None:
@@ -104,9 +103,7 @@ class ResultsForm(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewResultsForm(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, shapes.NewResultsForm)
         content, name = text_sent(wanted), wanted["file"].name
         proposal = results_forms.with_kinds(content, name, dict(wanted.get("kinds", ())), wanted.get("hidden"))
         if not wanted["make"]:
@@ -152,9 +149,7 @@ class ProjectResults(ProjectView):
 
 
 def _choices(request: Request) -> exporting.Choices:
-    given = shapes.ResultsQuery(data=request.query_params)
-    given.is_valid(raise_exception=True)
-    wanted = given.validated_data
+    wanted = asked(request, shapes.ResultsQuery)
     return exporting.Choices(
         wanted["file"],
         wanted["workers"] == "ids",
