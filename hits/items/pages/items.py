@@ -1,29 +1,32 @@
-"""What a stage holds: its items, one item with its history, and its HITs."""
+"""What a stage holds: its items, one item with its history, its HITs, and its sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits.answers.rules import answer_review, answer_words
 from hits.core.keyset import counted
+from hits.items.pages import forms
 from hits.items.rules import item_lists
 from hits.items.rules.item_lists import ItemFilter
 from hits.items.rules.item_texts import BLANK, LONGEST_SEARCH, text_of_document
-from hits.items.verbs import annotating
+from hits.items.verbs import annotating, sampling
 from hits.judging.rules import stage_statistics
 from hits.model_assist.rules import model_votes, suggestions
 from hits.models import Assignment, Hit, Item, Label, ModelAnswer, Stage, StageSummary
 from hits.publishing.rules.hit_items import hits_of
 from hits.recipes.source import UNUSED
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.templatetags.figures import said
 from hits.views import paging
-from hits.views.guard import PAGE, for_stage
+from hits.views.guard import FORM, PAGE, for_stage
 from hits.views.spreadsheet import csv_response
 
 # Of one HIT, and of files of results, so many answers are shown on the page of an item.
@@ -210,3 +213,37 @@ def hits(request: HttpRequest, stage: Stage) -> HttpResponse:
         rows = rows.filter(state=state)
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
     return render(request, "items/hits.html", context)
+
+
+# Samples
+
+
+@for_stage(FORM)
+def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """GET says how many there are to draw from; POST makes the items. Nothing is published by it."""
+    form = forms.DrawForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return _draw(request, stage, form.cleaned_data["items"])
+    quote, refusal, told = None, "", {}
+    try:
+        quote = sampling.quote(stage)
+        form.initial = {"items": min(stage.draws, quote.there)}
+        told = sampling.told(stage)
+    except Refused as error:
+        refusal = str(error)
+    missing = sampling.missing(stage) if refusal else None
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "missing": missing, "told": told}
+    return render(request, "items/draw.html", context, status=400 if form.is_bound else 200)
+
+
+def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
+    try:
+        made = sampling.draw(stage, count)
+    except Refused as error:
+        messages.error(request, str(error))
+        return redirect("draw", stage.project.slug, stage.key)
+    if made:
+        messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} sampled, ready to be priced.")
+    else:
+        messages.info(request, "These items are here already. Sample more, or sample again when more has come through.")
+    return redirect("stage", stage.project.slug, stage.key)

@@ -23,7 +23,7 @@ from hits.formats.files.faults import Faults
 from hits.formats.files.reading import json_lines, text_lines
 from hits.items.rules import item_changes
 from hits.items.rules.item_changes import fingerprint
-from hits.items.rules.item_inputs import count
+from hits.items.rules.item_columns import count
 from hits.judging.rules.required_answers import chunks
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Blob, ChangeSet, ComputationResult, ComputationRun, Item, ItemChange, Stage

@@ -34,7 +34,7 @@ from hits.items.rules.imported_tables import (
     table_of,
     without_priority,
 )
-from hits.items.rules.item_inputs import count
+from hits.items.rules.item_columns import count
 from hits.judging.rules.recipe_rows import Rows
 from hits.judging.rules.required_answers import chunks
 from hits.judging.rules.summaries import refresh_summary
@@ -48,7 +48,7 @@ from hits.publishing.rules import check_questions
 from hits.recipes import SourceDocument, SourceItem
 from hits.refusals import Refusal, Refused
 from hits.releases.rules import imported_results
-from hits.workers.rules import known_items
+from hits.workers.rules import known_answers
 
 PROGRESS_EVERY = 1000
 # Some texts take long: what a program makes of them is made while they are read.
@@ -451,7 +451,7 @@ def _import(upload: Upload, held: Held) -> int:
         stages = _store(upload.project, documents)
         items = sum(stages.values())
         # Whoever waits for the end of the import reads the figures next.
-        for stage in {*stages, *known_items.take_for_tests(upload.project)}:
+        for stage in {*stages, *known_answers.take_for_tests(upload.project)}:
             refresh_summary(stage)
         _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
     return items

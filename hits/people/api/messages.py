@@ -18,7 +18,7 @@ from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT, LONG
 from hits.people.rules import recipients
 from hits.people.rules.inbox import SHOWN
 from hits.people.rules.message_templates import PLACEHOLDERS
-from hits.people.verbs import inbox, message_templates, messaging
+from hits.people.verbs import inbox, messaging
 from hits.text.language.amounts import amount_is
 from hits.workers.api.shapes import ByHandQuery
 
@@ -138,7 +138,7 @@ class Templates(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        row = message_templates.save(self.project, sent(request, TemplateShape), self.user)
+        row = messaging.save(self.project, sent(request, TemplateShape), self.user)
         return Response(TemplateShape(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -158,13 +158,13 @@ class Template(ProjectView):
     )
     def put(self, request: Request, pk: int, **address: str) -> Response:
         get_object_or_404(self.project.message_templates, pk=pk)
-        row = message_templates.save(self.project, sent(request, TemplateShape), self.user, pk)
+        row = messaging.save(self.project, sent(request, TemplateShape), self.user, pk)
         return Response(TemplateShape(row).data)
 
     @operation("message_templates_remove", "Remove a message template", tag=TAG, code=204, refuses=[404, 409])
     def delete(self, request: Request, pk: int, **address: str) -> Response:
         get_object_or_404(self.project.message_templates, pk=pk)
-        message_templates.remove(self.project, pk, self.user)
+        messaging.remove(self.project, pk, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -17,8 +17,8 @@ from hits.people.models import LONGEST_WRITTEN
 from hits.people.pages import forms
 from hits.people.rules import recipients
 from hits.people.rules.message_templates import PLACEHOLDERS, filled, of_project, values
-from hits.people.verbs import message_templates as flow
 from hits.people.verbs import messaging
+from hits.people.verbs import messaging as flow
 from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.text.language.amounts import amount_is
@@ -136,7 +136,10 @@ def write_all(request: LeadRequest, stage: Stage) -> HttpResponse:
 
 
 def _begun(request: HttpRequest, stage: Stage) -> dict[str, Any]:
-    begun: dict[str, Any] = {"recipients": next(iter(recipients.WAYS)), "confirmation": secrets.token_urlsafe(16)}
+    begun: dict[str, Any] = {
+        "recipients": next(iter(recipients.WAYS)),
+        "confirmation": secrets.token_urlsafe(16),
+    }
     if row := chosen_template(request, stage.project):
         begun |= {"subject": row.subject, "text": row.text}
     return begun

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 from hits.answers.pages.task import in_own_language, place_of
 from hits.models import WorkerMessage
 from hits.people.models import LONGEST_REPLY
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules.inbox import reply_path
 from hits.people.verbs import inbox
 from hits.refusals import Refused
 from hits.text.wording import _

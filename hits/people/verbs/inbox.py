@@ -20,7 +20,7 @@ from hits.core.rate_limits import allow
 from hits.models import InboxEntry, Project, WorkerMessage
 from hits.people.models import LONGEST_REPLY
 from hits.people.rules import inbox
-from hits.people.rules.reply_links import OPEN_FOR, message_pk
+from hits.people.rules.inbox import OPEN_FOR, message_pk
 from hits.projects.rules.archived import refuse_archived
 from hits.refusals import Refused
 from hits.text.wording import _

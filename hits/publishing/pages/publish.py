@@ -24,7 +24,7 @@ from hits.stages.pages.stages import frame
 from hits.stages.verbs import aggregation_rule
 from hits.views import jobs, navigation, words
 from hits.views.guard import FORM, LeadRequest, for_stage
-from hits.workers.rules.required_tests import unoffered
+from hits.workers.rules.project_qualifications import unoffered
 
 
 @for_stage(FORM)

@@ -33,7 +33,7 @@ from hits.publishing.rules.restorations import why_calls_wait
 from hits.recipes.spec import LONGEST_SECONDS
 from hits.refusals import Refusal, Refused
 from hits.workers.rules import screening
-from hits.workers.rules.required_tests import refuse_unoffered, unoffered
+from hits.workers.rules.project_qualifications import refuse_unoffered, unoffered
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200

@@ -25,7 +25,7 @@ from hits.models import ReleaseFile, StageSummary
 from hits.releases.api import shapes
 from hits.releases.rules import release_folders
 from hits.releases.rules.release_cards import stated
-from hits.releases.verbs import changing_card, evaluating, releasing, withdrawing
+from hits.releases.verbs import evaluating, releasing, withdrawing
 
 TAG = "Releases"
 # Up to so many items a release is made while the caller waits; above, in the background.
@@ -52,7 +52,7 @@ class ReleaseCard(ProjectView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        changing_card.change_card(self.project, sent(request, shapes.ReleaseCardShape), self.user)
+        withdrawing.change_card(self.project, sent(request, shapes.ReleaseCardShape), self.user)
         return Response(asdict(stated(self.project.card)))
 
 

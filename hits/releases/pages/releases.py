@@ -15,9 +15,9 @@ from hits.formats.outputs.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.refusals import Refused
 from hits.releases.pages import forms
-from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.rules import release_folders
 from hits.releases.rules.release_cards import TEXTS, stated
-from hits.releases.verbs import changing_card, evaluating, releasing, withdrawing
+from hits.releases.verbs import evaluating, releasing, withdrawing
 from hits.stats.aggregation.methods import METHODS
 from hits.templatetags.figures import minus
 from hits.views import jobs, navigation
@@ -85,7 +85,7 @@ def change_card(request: LeadRequest, project: Project) -> HttpResponse:
             # The form has the terms that were stated: they go with the licence.
             given = {**given, "terms": ""}
         try:
-            changing_card.change_card(project, given, request.user)
+            withdrawing.change_card(project, given, request.user)
         except Refused as refusal:
             for fault in refusal.details()["faults"]:
                 name = fault.split()[0]
@@ -254,7 +254,7 @@ def _evaluated(request: LeadRequest, project: Project, number: int, name: str) -
     except FormatErrors as error:
         return _release_page(request, row, status=400, faults=error)
     for score in scored["scores"]:
-        score["title"] = evaluated_systems.MEASURES.get(score["measure"], score["measure"])
+        score["title"] = release_folders.MEASURES.get(score["measure"], score["measure"])
     for one in scored["differences"]:
         one["points"] = minus(f"{100 * one['difference']:+.1f}")
     return _release_page(request, row, scored=scored, kept_as=name)
@@ -286,7 +286,7 @@ def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **mo
     context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
     key = release_folders.key_of(project)
     scoring = evaluating.scoring_of(project)
-    context |= {"systems": evaluated_systems.tables(row), "compared_files": list(scoring.splits) if scoring else []}
+    context |= {"systems": release_folders.tables(row), "compared_files": list(scoring.splits) if scoring else []}
     context["key_file"] = next((file for file in files if file.name == key), None)
     return render(request, "releases/detail.html", context, status=status)
 

@@ -23,7 +23,7 @@ from hits.answers.rules.item_answers import all_numbered
 from hits.core.reading import decoded, text_of
 from hits.formats.outputs.results import ANSWER, INPUT, OWN_COLUMNS, AskedHit, Result, results_batches, results_columns
 from hits.formats.outputs.tables import Columns, Format, Type, pieces_of
-from hits.items.rules import item_inputs
+from hits.items.rules import item_columns
 from hits.judging.rules.counting import why_not
 from hits.models import Assignment, Hit, Item, Label, Project, Stage, Upload
 from hits.projects.rules.plugins import protocol_of, settings_of
@@ -138,7 +138,7 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
     types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
     types |= {NOT_COUNTED: "string"} if choices.all else {}
     types |= text_evidence.COLUMNS if choices.text_evidence else {}
-    inputs = dict.fromkeys(name for stage in stages for name in item_inputs.names_of(stage)) if choices.inputs else ()
+    inputs = dict.fromkeys(name for stage in stages for name in item_columns.names_of(stage)) if choices.inputs else ()
     types |= {f"{INPUT}{name}": "string" for name in inputs}
     batches = ([found[name] for name in types] for each in answers for found in each.long(inputs))
     pieces = pieces_of(batches, list(types), types, cast(Format, choices.format))
@@ -282,9 +282,9 @@ class _Answers:
         """The cells of the columns `Input.*`, by item."""
         if not names:
             return {}
-        asked = item_inputs.of_items(set(items))
+        asked = item_columns.of_items(set(items))
         # JSON Lines may hold nested values.
-        spelled = list if self.choices.format == "jsonl" else item_inputs.spelled
+        spelled = list if self.choices.format == "jsonl" else item_columns.spelled
         return {f"{INPUT}{name}": spelled([asked[item].get(name) for item in items]) for name in names}
 
     def _items(self, pks: Collection[int]) -> dict[int, _Item]:
@@ -343,7 +343,7 @@ class _Answers:
 
     def inputs(self) -> list[str]:
         """The columns of the items, by name; those of HITs about several items with the item's number."""
-        found = item_inputs.names_of(self.stage)
+        found = item_columns.names_of(self.stage)
         counts = set(self.stage.hits.order_by().values_list("item_count", flat=True).distinct())
         numbered = [f"item{number}:{name}" for number in range(1, max(counts, default=1) + 1) for name in found]
         return [*(found if 1 in counts or not counts else ()), *(numbered if max(counts, default=1) > 1 else ())]
@@ -364,7 +364,7 @@ class _Answers:
         rows = ("row",) if self.files else ()
         for answers in self.parts(*_MTURK_COLUMNS, *rows, posted=text_of("answer")):
             hits = self._hits({answer.hit for answer in answers if answer.hit})
-            elsewhere = item_inputs.of_items({answer.item for answer in answers if not answer.hit})
+            elsewhere = item_columns.of_items({answer.item for answer in answers if not answer.hit})
             posted = decoded([answer.posted for answer in answers])
             yield [
                 self._theirs(answer, marks) or self._result(answer, fields, hits.get(answer.hit), elsewhere, marks)
@@ -388,7 +388,7 @@ class _Answers:
         """The HITs, each with the number of its items, by their ids."""
         hits = list(Hit.objects.filter(pk__in=pks).values_list(*_HIT_COLUMNS, named=True))
         items = hit_items.item_pks(hits)
-        asked = item_inputs.of_items({pk for pks in items.values() for pk in pks})
+        asked = item_columns.of_items({pk for pks in items.values() for pk in pks})
         return {hit.pk: (self._asked(hit, [asked[pk] for pk in items[hit.pk]]), hit.item_count) for hit in hits}
 
     def _asked(self, hit: Any, inputs: Sequence[Json]) -> AskedHit:

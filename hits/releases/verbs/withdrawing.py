@@ -1,6 +1,12 @@
-"""Withdrawing a release: it is marked and its successor named; its files stay, and its splits count as released."""
+"""Withdrawing a release, and what a lead states of the next ones: licence, citation and a description.
+
+A withdrawn release is marked and its successor named; its files stay, and its splits count as released.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -8,7 +14,9 @@ from django.utils import timezone
 
 from hits.core.action_log import record
 from hits.models import Project, Release
+from hits.projects.rules.archived import refuse_archived
 from hits.refusals import Refused
+from hits.releases.rules.release_cards import checked
 
 
 @transaction.atomic
@@ -33,3 +41,20 @@ def withdraw(release: Release, user: User | None, *, reason: str, successor: int
     release.save(update_fields=["withdrawn_at", "withdrawn_reason", "successor"])
     detail = {"release": release.number, "reason": release.withdrawn_reason, "successor": successor}
     record(project, user, "withdrew a release", detail=detail)
+
+
+def change_card(project: Project, given: Mapping[str, Any], user: User | None) -> None:
+    """State what is given (`hits.releases.rules.release_cards.FIELDS`); what is not given stays.
+
+    Releases that were made stay what they are. Raises Refused (release_card_refused) and ArchivedError.
+    """
+    with transaction.atomic():
+        locked = Project.objects.select_for_update().get(pk=project.pk)
+        refuse_archived(locked)
+        wanted = checked(locked.card, given)
+        if wanted != locked.card:
+            changed = [name for name in (*wanted, *locked.card) if wanted.get(name) != locked.card.get(name)]
+            locked.card = wanted
+            locked.save(update_fields=["card"])
+            record(locked, user, "changed the card of releases", detail={"changed": list(dict.fromkeys(changed))})
+    project.card = wanted

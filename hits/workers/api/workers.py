@@ -19,6 +19,7 @@ from hits.models import Action, Stage, WorkerStat
 from hits.workers.api import shapes
 from hits.workers.rules import worker_confusion, worker_table
 from hits.workers.rules.block_proposals import named_in
+from hits.workers.rules.screening import refuse_no_test, standing
 from hits.workers.verbs import blocking
 
 TAG = "Quality"
@@ -205,3 +206,16 @@ class UndoBlock(ProjectView):
         row = get_object_or_404(self.project.blocks, pk=pk)
         queue.start(tasks.undo_block, row.pk, self.user.pk, Action.Origin.API)
         return started("The block is being undone.", self.address("blocks"))
+
+
+class Screening(StageView):
+    @operation(
+        "stages_screening",
+        "How many workers began, passed and failed the test that this stage is, and which items they failed",
+        tag="Quality",
+        answer=shapes.ScreeningShape,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        refuse_no_test(self.stage)
+        return Response(shapes.ScreeningShape(standing(self.stage).to_dict()).data)

@@ -16,9 +16,8 @@ from hits.core.jobs.leases import lease
 from hits.models import Grant, Project, Stage
 from hits.refusals import Refused
 from hits.workers.rules import grant_rows
-from hits.workers.rules.grant_rows import intend_withdrawal
+from hits.workers.rules.grant_rows import QualificationCalls, intend_withdrawal
 from hits.workers.rules.project_qualifications import held_in, withdrawn_since
-from hits.workers.rules.qualification_calls import QualificationCalls
 
 State = Grant.State
 LEASE_SECONDS = 30

@@ -17,8 +17,8 @@ from hits.models import InboxEntry, Project, Stage, Worker, WorkerMessage
 from hits.notifications.jobs import needs, pending_notices
 from hits.people.models import LONGEST_REPLY, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.people.rules import inbox as domain
-from hits.people.rules import reply_links
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules import inbox as reply_links
+from hits.people.rules.inbox import reply_path
 from hits.people.verbs import inbox, messaging
 from hits.projects.rules.archived import ArchivedError
 from hits.refusals import Refused

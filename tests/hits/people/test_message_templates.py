@@ -12,8 +12,8 @@ from hits.models import MessageTemplate, Stage, Worker, WorkerMessage
 from hits.people.models import LONGEST_WRITTEN
 from hits.people.rules import message_templates, recipients
 from hits.people.rules.message_templates import filled, unknown_fault
-from hits.people.verbs import message_templates as flow
 from hits.people.verbs import messaging
+from hits.people.verbs import messaging as flow
 from hits.projects.rules.archived import ArchivedError
 from tests.hits import factories as make
 from tests.hits.doing import refused

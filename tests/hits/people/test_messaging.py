@@ -198,7 +198,7 @@ def test_a_confirmation_that_other_messages_have_is_refused(stage: Stage, worker
     other = make.stage(make.project(slug="other"))
     make.worker_stat(other, worker)
     assert write(stage, worker, "monday") == 1
-    with refused("message_refused", match="choose a fresh one"):
+    with refused("confirmation_used", match="choose a fresh one"):
         write(other, worker, "monday")
     assert (write(stage, worker, "monday"), write(other, worker, "tuesday")) == (0, 1)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hits.models import Action, EvaluatedSystem, Project, Release
-from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.rules import release_folders
 from hits.releases.verbs import evaluating
 from hits.text.systems import System
 from tests.hits import factories as make
@@ -119,15 +119,15 @@ def test_what_people_scored_stands_above_the_systems_of_the_same_split(
     recipe: str, file: str, measures: tuple[str, ...], said: dict[str, float], cells: tuple[str, ...]
 ) -> None:
     release = make.release(make.project(recipe=recipe), manifest={"statistics": {"test": said, "overall": {}}})
-    assert evaluated_systems.tables(release) == []
+    assert release_folders.tables(release) == []
     scores = [dict(measure=one, division="", part="", n=9, value=0.5, low=0.4, high=0.6) for one in measures]
     for split, of in (("test", file), ("dev", "other")):
         release.systems.create(file=of, split=split, name="Ours", kind="predictions", scores=scores, sums=b"")
-    dev, test = evaluated_systems.tables(release)
+    dev, test = release_folders.tables(release)
     assert [row[:2] for row in test.rows] == [["Human score", "People"], ["Ours", "Predictions"]]
     assert tuple(test.rows[0][2:-2]) == cells
     assert [row[0] for row in dev.rows] == ["Ours"]
-    assert "| Human score | People |" in evaluated_systems.markdown(release)
+    assert "| Human score | People |" in release_folders.markdown(release)
 
 
 @pytest.mark.parametrize("name", [" Ours", "x" * 81, "a\u202eb", "\u3164"])

@@ -18,7 +18,7 @@ from hits.projects.rules.archived import ArchivedError
 from hits.projects.verbs import project_files, projects
 from hits.releases.rules.release_cards import DATASHEET, FIELDS, LONGEST
 from hits.releases.verbs import releasing
-from hits.releases.verbs.changing_card import change_card
+from hits.releases.verbs.withdrawing import change_card
 from tests.hits import factories as make
 from tests.hits.doing import refused
 from tests.hits.said import say

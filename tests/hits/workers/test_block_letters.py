@@ -8,7 +8,7 @@ from django.utils import timezone
 from hits import tasks
 from hits.models import Block, Stage, Worker, WorkerMessage
 from hits.people.verbs import messaging
-from hits.workers.rules import block_letters
+from hits.workers.rules import block_proposals
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.doing import refused
@@ -62,7 +62,7 @@ def test_an_undone_block_is_not_told_any_more_and_the_next_one_is(
     assert not WorkerMessage.objects.exists()
     Block.objects.update(state=Block.State.UNDONE, undone_at=timezone.now())
     block(stage, worker)
-    assert WorkerMessage.objects.get().text == block_letters.text(stage, WHY)
+    assert WorkerMessage.objects.get().text == block_proposals.text(stage, WHY)
 
 
 def test_a_worker_of_a_file_of_results_is_written_nothing(stage: Stage) -> None:
