@@ -19,7 +19,7 @@ from hits.models import Action, Stage, WorkerStat
 from hits.workers.api import shapes
 from hits.workers.rules import worker_confusion, worker_table
 from hits.workers.rules.block_proposals import named_in
-from hits.workers.rules.screening import refuse_no_test, standing
+from hits.workers.rules.screening_results import refuse_no_test, standing
 from hits.workers.verbs import blocking
 
 TAG = "Quality"

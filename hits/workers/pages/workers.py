@@ -37,7 +37,8 @@ from hits.views.spreadsheet import csv_response
 from hits.workers.pages import forms
 from hits.workers.rules import block_proposals, known_answers, worker_confusion, worker_table
 from hits.workers.rules.project_qualifications import title_of, titles_of
-from hits.workers.rules.screening import standing, tests_of
+from hits.workers.rules.screening import tests_of
+from hits.workers.rules.screening_results import standing
 from hits.workers.verbs import blocking, comparing
 
 WORKERS_SHOWN = 50

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits.models import Grant, Stage, WorkerMessage
 from hits.people.models import LONGEST_SUBJECT, OF_TESTS
 from hits.workers.rules.project_qualifications import STANDING
-from hits.workers.rules.screening import Result, results
+from hits.workers.rules.screening_results import Result, results
 
 State = Grant.State
 

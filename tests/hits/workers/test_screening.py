@@ -26,7 +26,7 @@ from hits.publishing.verbs import publishing, sending, topping_up
 from hits.releases.verbs import releasing
 from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from hits.workers.rules import screening as domain
-from hits.workers.rules.screening import results, standing
+from hits.workers.rules.screening_results import results, standing
 from hits.workers.verbs import granting, screening
 from tests.hits import factories as make
 from tests.hits.doing import refused
