@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits.answers.rules import answer_review, answer_words
 from hits.core.keyset import counted
-from hits.items.pages import forms
 from hits.items.rules import item_lists
 from hits.items.rules.item_lists import ItemFilter
 from hits.items.rules.item_texts import BLANK, LONGEST_SEARCH, text_of_document
@@ -26,6 +26,7 @@ from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.templatetags.figures import said
 from hits.views import paging
+from hits.views.forms import whole_number
 from hits.views.guard import FORM, PAGE, for_stage
 from hits.views.spreadsheet import csv_response
 
@@ -66,6 +67,10 @@ TITLES = {
     "gold": "Gold",
     "intended": "Intended as right",
 }
+
+
+class DrawForm(forms.Form):
+    items = forms.IntegerField(label="Size of the sample", min_value=1, max_value=1_000_000, widget=whole_number())
 
 
 @for_stage(PAGE, crowd=False)
@@ -221,7 +226,7 @@ def hits(request: HttpRequest, stage: Stage) -> HttpResponse:
 @for_stage(FORM)
 def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
     """GET says how many there are to draw from; POST makes the items. Nothing is published by it."""
-    form = forms.DrawForm(request.POST if request.method == "POST" else None)
+    form = DrawForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return _draw(request, stage, form.cleaned_data["items"])
     quote, refusal, told = None, "", {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,7 +14,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from hits import tasks
-from hits.items.pages import forms
 from hits.items.rules.media import address_of, file_at
 from hits.items.verbs import importing, media_files
 from hits.models import MediaFile, Project, Upload
@@ -21,6 +21,7 @@ from hits.projects.pages.projects import named
 from hits.refusals import Refused
 from hits.views import jobs, paging
 from hits.views.byte_ranges import RangeNotSatisfiableError, byte_range
+from hits.views.forms import FilesField
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 # Of a range without an end. A player that stops reading takes a thread of the server until it has read the piece.
@@ -28,12 +29,16 @@ PIECE_BYTES = 4 * 1024 * 1024
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
+class MediaForm(forms.Form):
+    file = FilesField(label="A zip of pictures, sounds and videos, or the files themselves")
+
+
 @for_project(PAGE)
 def media(request: HttpRequest, project: Project) -> HttpResponse:
-    return _page(request, project, forms.MediaForm())
+    return _page(request, project, MediaForm())
 
 
-def _page(request: HttpRequest, project: Project, form: forms.MediaForm, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, project: Project, form: MediaForm, status: int = 200) -> HttpResponse:
     page = paging.by_id(project.media.ready().select_related("blob"), request.GET, newest_first=True)
     context: dict[str, Any] = {
         "project": project,
@@ -47,7 +52,7 @@ def _page(request: HttpRequest, project: Project, form: forms.MediaForm, status:
 
 @for_project(VERB)
 def add(request: LeadRequest, project: Project) -> HttpResponse:
-    form = forms.MediaForm(request.POST, request.FILES)
+    form = MediaForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, project, form, 400)
     try:

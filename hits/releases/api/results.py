@@ -17,9 +17,9 @@ from hits import tasks
 from hits.api.base import ProjectView, StageView, operation
 from hits.api.paging import asked, sent
 from hits.core.jobs import queue
+from hits.items import jobs as form_jobs
 from hits.items.api.shapes import TextFile, UploadDetailShape
 from hits.items.api.uploads import refuse_large_file, text_sent
-from hits.items.jobs import results_forms as form_jobs
 from hits.items.rules import results_forms
 from hits.items.verbs import importing
 from hits.releases.api import shapes

@@ -14,7 +14,7 @@ from hits import tasks
 from hits.formats.files.faults import FormatErrors
 from hits.formats.files.mapping import MappingRefusedError
 from hits.formats.inputs.results_reading import MTURK
-from hits.items.jobs import results_forms as form_jobs
+from hits.items import jobs as form_jobs
 from hits.items.pages.imports import encoding_step
 from hits.items.rules import results_forms
 from hits.items.rules.imported_tables import file_of

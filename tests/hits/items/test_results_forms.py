@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from hits import tasks
 from hits.formats.files.faults import FormatErrors
-from hits.items.jobs import results_forms as form_jobs
+from hits.items import jobs as form_jobs
 from hits.items.rules import results_forms
 from hits.items.rules.results_forms import Proposal, propose, with_kinds
 from hits.models import Label, Project, Stage, Upload

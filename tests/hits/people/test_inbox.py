@@ -17,8 +17,7 @@ from hits.models import InboxEntry, Project, Stage, Worker, WorkerMessage
 from hits.notifications.jobs import needs, pending_notices
 from hits.people.models import LONGEST_REPLY, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.people.rules import inbox as domain
-from hits.people.rules import inbox as reply_links
-from hits.people.rules.inbox import reply_path
+from hits.people.rules.inbox import reply_path, with_link
 from hits.people.verbs import inbox, messaging
 from hits.projects.rules.archived import ArchivedError
 from hits.refusals import Refused
@@ -119,7 +118,7 @@ def test_a_message_ends_with_a_link_that_opens_its_own_form_alone(
 
 def test_the_link_is_introduced_in_the_language_of_the_stages_pages(message: WorkerMessage) -> None:
     message.stage.page_language = "de"
-    assert "Um auf diese Nachricht zu antworten" in reply_links.with_link(message)
+    assert "Um auf diese Nachricht zu antworten" in with_link(message)
 
 
 def test_what_a_lead_may_write_leaves_room_for_the_link_and_a_longer_text_goes_without(
@@ -129,9 +128,9 @@ def test_what_a_lead_may_write_leaves_room_for_the_link_and_a_longer_text_goes_w
     message.text = "x" * LONGEST_WRITTEN
     for language in task_words.LANGUAGES:
         message.stage.page_language = language
-        assert "/task/reply/" in reply_links.with_link(message)
+        assert "/task/reply/" in with_link(message)
     message.text = "x" * (LONGEST_TEXT - 9)
-    assert reply_links.with_link(message) == message.text
+    assert with_link(message) == message.text
 
 
 def test_a_token_opens_the_form_of_its_message_and_a_changed_one_none(stage: Stage, message: WorkerMessage) -> None:
