@@ -31,10 +31,14 @@ TAG = "Uploads"
 FORM_BYTES = 64 * 1024
 
 
-def refuse_large_file(length: int) -> None:
-    """A form larger than any file that is taken need not reach the disk. Raises Refused (upload_refused)."""
-    if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
-        importing.check_size(length)
+# Takes a form with a file. One larger than any file that is taken need not reach the disk.
+class FileView(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    def refuse_large_body(self, length: int) -> None:
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            importing.check_size(length)
 
 
 def text_sent(given: Mapping[str, Any]) -> bytes:
@@ -43,10 +47,7 @@ def text_sent(given: Mapping[str, Any]) -> bytes:
     return bytes_in_utf8(given["file"].read(), given["encoding"])
 
 
-class Uploads(ProjectView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class Uploads(FileView):
     @operation(
         "uploads_list",
         "The files that were sent in",
@@ -78,14 +79,8 @@ class Uploads(ProjectView):
         upload.refresh_from_db()
         return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class TableColumns(ProjectView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class TableColumns(FileView):
     @operation(
         "uploads_columns",
         "The columns of a table with its first rows, and which of them an import would read as what; keeps nothing",
@@ -102,9 +97,6 @@ class TableColumns(ProjectView):
         rows = [{"line": line, "cells": cells} for line, cells in table.rows]
         answer = {**vars(table), "rows": rows, "fields": fields, "unused": table.unused(table.mapping)}
         return Response(shapes.TableShape(answer).data)
-
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
 
 class SampleFile(ProjectView):

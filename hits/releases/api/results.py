@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,7 +18,7 @@ from hits.api.paging import asked, sent
 from hits.core.jobs import queue
 from hits.items import jobs as form_jobs
 from hits.items.api.shapes import TextFile, UploadDetailShape
-from hits.items.api.uploads import refuse_large_file, text_sent
+from hits.items.api.uploads import FileView, text_sent
 from hits.items.rules import results_forms
 from hits.items.verbs import importing
 from hits.releases.api import shapes
@@ -29,8 +28,7 @@ from hits.releases.verbs import exporting, removing_results
 TAG = "Answers"
 
 
-class StageResults(StageView):
-    parser_classes = [MultiPartParser]
+class StageResults(FileView, StageView):
     heavy = frozenset({"GET", "POST"})
 
     @operation(
@@ -63,14 +61,8 @@ class StageResults(StageView):
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class ResultsColumns(StageView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class ResultsColumns(FileView, StageView):
     @operation(
         "results_columns",
         "The columns of a file of results, and which an import would read as what; keeps nothing",
@@ -84,14 +76,8 @@ class ResultsColumns(StageView):
         content, name = text_sent(given), given["file"].name
         return Response(shapes.ResultsColumns(shown(self.stage, io.BytesIO(content), name)).data)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class ResultsForm(StageView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class ResultsForm(FileView, StageView):
     @operation(
         "results_form",
         "What a questionnaire of the columns of a file of results would be: 200, keeps nothing. With `make` 202: it is "
@@ -112,9 +98,6 @@ class ResultsForm(StageView):
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
-
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
 
 class ResultFile(StageView):
