@@ -3,7 +3,7 @@ from django.urls import include, path
 from hits.accounts.pages import account, second_factor, signing_in
 from hits.answers.pages import answers, marketplace_events, review, task
 from hits.core import pages as core_pages
-from hits.items.pages import annotations, changes, imports, items, media, media_files, queries, sampling
+from hits.items.pages import annotations, changes, imports, items, media, queries
 from hits.judging.pages import agreement, computations
 from hits.model_assist.pages import model_agreement, models, suggestions
 from hits.notifications.pages import notices
@@ -17,7 +17,7 @@ from hits.releases.pages import releases, results
 from hits.stages.pages import custom_stages, protocol_pages, rules, stage_settings, stages, task_settings
 from hits.views import help
 from hits.webhooks import pages as webhook_pages
-from hits.workers.pages import grants, qualification_tests, screening, workers
+from hits.workers.pages import grants, qualification_tests, workers
 
 project_urls = [
     path("", projects.detail, name="project"),
@@ -147,7 +147,7 @@ stage_urls = [
     path("rule/save/", rules.save, name="save-rule"),
     path("rule/judge-again/", rules.judge_again, name="judge-again"),
     path("rule/progress/", rules.progress, name="rule-progress"),
-    path("screening/", screening.screening, name="screening"),
+    path("screening/", workers.screening, name="screening"),
     path("suggestions/", suggestions.suggestions, name="suggestions"),
     path("suggestions.csv", suggestions.suggestions_csv, name="suggestions-csv"),
     path("priorities/", suggestions.priorities, name="priorities"),
@@ -157,7 +157,7 @@ stage_urls = [
     path("people-and-models.csv", model_agreement.people_and_models_csv, name="people-and-models-csv"),
     path("people-and-models/route/", model_agreement.route, name="route-items"),
     path("people-and-models/<int:pk>/undo/", model_agreement.undo, name="undo-routing"),
-    path("draw/", sampling.draw, name="draw"),
+    path("draw/", items.draw, name="draw"),
     path("items/", items.items, name="items"),
     path("items.csv", items.items_csv, name="items-csv"),
     path("items/<int:pk>/", items.item, name="item"),
@@ -237,7 +237,7 @@ urlpatterns = [
     path("api/", include("hits.api.urls")),
     path("", include(replies.reply_urls)),
     path("", include(task.task_urls)),
-    path("", include(media_files.media_urls)),
+    path("", include(media.media_urls)),
     path("", projects.index, name="projects"),
     path("marketplace-calls/", calls.calls, name="marketplace-calls"),
     path("marketplace-calls/balance/", calls.balance, name="marketplace-balance"),

@@ -62,7 +62,7 @@ CATALOGUES: Sequence[Catalogue] = (
             "hits/pools/pages.py",
             "hits/publishing/rules/hit_types.py",
             "hits/answers/rules/item_answers.py",
-            "hits/people/rules/reply_links.py",
+            "hits/people/rules/inbox.py",
             "hits/people/rules/terms.py",
             "hits/people/verbs/inbox.py",
             "hits/stages/verbs/custom_stages.py",

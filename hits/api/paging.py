@@ -41,6 +41,13 @@ def asked(request: Request, query: type[serializers.Serializer]) -> dict[str, An
     return dict(read.validated_data)
 
 
+def sent(request: Request, shape: type[serializers.Serializer]) -> dict[str, Any]:
+    """The checked body. Raises ValidationError."""
+    read = shape(data=request.data)
+    read.is_valid(raise_exception=True)
+    return dict(read.validated_data)
+
+
 class ListQuery(serializers.Serializer[Any]):
     """Of lists in several orders, of which `sort` names one."""
 

@@ -16,7 +16,7 @@ from hits.projects.api import members, projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
 from hits.stages.api import rules, stages
-from hits.workers.api import grants, qualification_tests, screening, workers
+from hits.workers.api import grants, qualification_tests, workers
 
 app_name = "api"
 
@@ -155,7 +155,7 @@ urlpatterns = [
     path(STAGE + "rule/", rules.StageRule.as_view(), name="rule"),
     path(STAGE + "rule/preview/", rules.RulePreview.as_view(), name="rule-preview"),
     path(STAGE + "rule/judge-again/", rules.JudgeAgain.as_view(), name="judge-again"),
-    path(STAGE + "screening/", screening.Screening.as_view(), name="screening"),
+    path(STAGE + "screening/", workers.Screening.as_view(), name="screening"),
     path(STAGE + "suggestions/", suggestions.Suggestions.as_view(), name="suggestions"),
     path(STAGE + "agreement/", computations.Agreement.as_view(), name="agreement"),
     path(STAGE + "people-and-models/", model_agreement.PeopleAndModels.as_view(), name="people-and-models"),

@@ -81,6 +81,8 @@ def pool(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
     links = list(links_of(row)[:LINKS_SHOWN]) if is_own else []
     for link in links:
         link.pool = row
+    words = {verb.words for verb in REGISTRY.values() if verb.name.startswith("pools.")}
+    actions = project.actions.filter(verb__in=words, detail__key=row.key, assignment=None, label=None)
     context = {
         "project": project,
         "pool": row,
@@ -94,7 +96,7 @@ def pool(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
         "numbers": {link.number: link for link in row.links.all()},
         "asking": rules.asking(row),
         "mine": set(Project.objects.visible_to(request.user).values_list("pk", flat=True)),
-        "history": _history(project, row),
+        "history": action_words.told(project, actions.order_by("-id")[:HISTORY]),
         "links": links,
         "uses": list(row.uses.select_related("project").order_by("project__name")) if is_own else [],
         "best_fields": _best_fields(request, row) if is_own else [],
@@ -111,12 +113,6 @@ def _rows(row: Pool, project: Project) -> QuerySet[Grant]:
     again = row.members.filter(~Q(state=Grant.State.WITHDRAWN), worker=OuterRef("worker"))
     rows = row.members.select_related("worker", "created_by")
     return rows.annotate(answered=Exists(answered), has_again=Exists(again))
-
-
-def _history(project: Project, row: Pool) -> list[tuple[Any, str]]:
-    words = {verb.words for verb in REGISTRY.values() if verb.name.startswith("pools.")}
-    actions = project.actions.filter(verb__in=words, detail__key=row.key, assignment=None, label=None)
-    return action_words.told(project, actions.order_by("-id")[:HISTORY])
 
 
 @for_project(PAGE)

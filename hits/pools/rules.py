@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,28 +11,11 @@ from django.db.models import Q, QuerySet
 from hits.formats.pool_keys import PREFIX
 from hits.pools.models import Pool, PoolLink, PoolUse
 from hits.projects.models import Membership, Project
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stages.models import Stage
 
 Role = Membership.Role
 MANAGING = (Role.MANAGER, Role.OWNER)
-
-
-class PoolRefusedError(Refusal):
-    """Stages ask for pools that whoever makes the project may not use. Nothing was made."""
-
-    error_code = "pool_refused"
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        self.keys = tuple(keys)
-        super().__init__(
-            f"Its stages ask for workers of {', '.join(f'“{key}”' for key in keys)}. No such pool is there, or you are "
-            "no manager of the project to which it belongs. Ask one of that project's managers to do this, or take the "
-            "requirement out first. Nothing was made."
-        )
-
-    def details(self) -> dict[str, Any]:
-        return {"pools": list(self.keys)}
 
 
 def keys_in(requirements: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -118,14 +101,20 @@ def managed_by(user: User | None) -> QuerySet[Project]:
 
 
 def admit(project: Project, owner: User | None, requirements: Iterable[Mapping[str, Any]]) -> None:
-    """Let a new project use the pools that its stages ask for. Raises PoolRefusedError unless the owner is a manager of
+    """Let a new project use the pools that its stages ask for. Raises Refused unless the owner is a manager of
     each project to which one belongs.
     """
     keys = keys_in(requirements)
     rows = Pool.objects.select_for_update(of=("self",), no_key=True).filter(key__in=keys, archived_at=None)
     found = {pool.key: pool for pool in rows.filter(project__in=managed_by(owner)).exclude(project=project)}
     if missing := sorted(keys - found.keys()):
-        raise PoolRefusedError(missing)
+        raise Refused(
+            "pool_refused",
+            f"Its stages ask for workers of {', '.join(f'“{key}”' for key in missing)}. No such pool is there, or you "
+            "are no manager of the project to which it belongs. Ask one of that project's managers to do this, or "
+            "take the requirement out first. Nothing was made.",
+            pools=missing,
+        )
     PoolUse.objects.bulk_create(PoolUse(pool=pool, project=project, created_by=owner) for pool in found.values())
 
 

@@ -84,11 +84,6 @@ def _line(value: str, what: str, longest: int) -> str:
     return plain
 
 
-def _ids_of_file(file: Any) -> list[str]:
-    """Raises ValueError with a sentence."""
-    return read_worker_list(file.read(MOST_BYTES + 1))
-
-
 class NewPoolMembers(serializers.Serializer[Any]):
     worker_ids = serializers.ListField(
         child=serializers.CharField(max_length=64),
@@ -97,7 +92,7 @@ class NewPoolMembers(serializers.Serializer[Any]):
         help_text="Their ids at the marketplace, one a line. Who is in the pool already stays in it.",
         style={
             "kind": "text area",
-            "file": _ids_of_file,
+            "file": lambda file: read_worker_list(file.read(MOST_BYTES + 1)),
             "file_help": f"One id a line, or a table (CSV) with a column worker_id. At most {MOST_WORKERS:,} workers.",
         },
     )
@@ -298,7 +293,7 @@ def _amount(row: Pool, new: int, values: Mapping[str, Any]) -> dict[str, Any]:
     activity="added workers to a pool {pool}", detail=_amount, done=_put, refuses=("pool_archived",), after=_finish,
 )  # fmt: skip
 def add(row: Pool, user: User | None, *, worker_ids: Iterable[str]) -> int | Unchanged:
-    """How many were not in it. Raises WorkersRefusedError too."""
+    """How many were not in it. Raises Refused (workers_refused) too."""
     wanted = grant_rows.read_workers(worker_ids, MOST_WORKERS)
     _refuse_archived(row)
     return grant_rows.intend(row.project, row.key, wanted, user) or Unchanged(0, ALL_IN)
@@ -324,16 +319,15 @@ def add_best(row: Pool, user: User | None, *, worker_ids: Sequence[str] | None =
     return add(row, user, worker_ids=found if worker_ids is None else worker_ids)
 
 
-def _taken_out(row: Grant, values: Mapping[str, Any]) -> str:
-    return f"{row.worker} is being taken out of the pool. You can put the worker in again at any time."
-
-
 @verb(
     "pools.remove", "Take a worker out of a pool", tag=TAG, on=MEMBER, role=MANAGER, route="POST remove/", status=202,
     summary="Take a worker out of a pool; adding the worker again undoes that", gives=PoolMemberShape,
     activity="took a worker out of a pool {worker}",
     detail=lambda row, result, values: {"key": row.key, "pool": row.project.pools.get(key=row.key).name},
-    done=_taken_out, after=_finish,
+    done=lambda row, values: (
+        f"{row.worker} is being taken out of the pool. You can put the worker in again at any time."
+    ),
+    after=_finish,
 )  # fmt: skip
 def remove(row: Grant, user: User | None) -> Grant | Unchanged:
     if not grant_rows.intend_withdrawal(row):

@@ -10,7 +10,6 @@ from hits.api.shapes import Shape, StateField, UsernameField
 from hits.core.lists import listing, reading
 from hits.core.roles import declared, may
 from hits.core.targets import PROJECT, Target
-from hits.models import Project
 from hits.webhooks.models import Webhook, WebhookDelivery
 
 TAG = "Webhooks"
@@ -89,10 +88,6 @@ class DeliveryShape(Shape):
     body = serializers.CharField(help_text="As it is posted: JSON as text.")
 
 
-def _webhooks(project: Project) -> Any:
-    return WEBHOOK.rows(project)
-
-
 listing(
     "webhooks.list",
     "The project's webhooks, ended ones included while their messages are kept",
@@ -100,7 +95,7 @@ listing(
     on=PROJECT,
     route="webhooks/",
     gives=WebhookShape,
-    rows=_webhooks,
+    rows=WEBHOOK.rows,
 )
 reading("webhooks.show", "One webhook", tag=TAG, on=WEBHOOK, gives=WebhookShape)
 DELIVERIES = listing(

@@ -95,7 +95,7 @@ def attempt(address: str, secrets: Sequence[str], message_id: str, body: str, nu
         rules.refuse(address)
         limits = {"total_seconds": seconds, "read_seconds": seconds}
         answer = outgoing.post(address, body.encode(), headers, rules.reach(), **limits)
-    except (rules.WebhookAddressError, AddressError, outgoing.NoAnswerError) as error:
+    except (AddressError, outgoing.NoAnswerError) as error:
         return Outcome(error=_shown(str(error)), silent=True)
     except Exception as error:
         # One message that trips over a mistake of ours must not stop all the others.
@@ -304,11 +304,9 @@ def _note(hook: Webhook, tried: Sequence[Outcome], now: datetime) -> int:
     mine.update(**columns, failing_since=since, error=last.error)
     if last.gone and mine.filter(active=True).update(active=False):
         record(hook.project, None, "switched off a webhook", detail={"webhook": hook.host})
-    return _give_up_what_is_old(hook, last, now) if last.silent else 0
-
-
-def _give_up_what_is_old(hook: Webhook, last: Outcome, now: datetime) -> int:
-    """With a receiver that does not answer: each of them would wait for an attempt of its own."""
+    if not last.silent:
+        return 0
+    # Each of them would wait for an attempt of its own.
     old = hook.deliveries.filter(state=State.WAITING, since__lte=now - _life())
     return old.update(state=State.GIVEN_UP, done_at=now, error=last.error)
 

@@ -31,31 +31,27 @@ _TO_DO = {
 }
 
 
-class WebhookAddressError(Exception):
-    """The address may not be called; the message is a sentence that says why."""
-
-
 def reach() -> Reach:
     return Reach(http=settings.WEBHOOK_HTTP, networks=tuple(settings.WEBHOOK_NETWORKS))
 
 
 def refuse(url: str) -> None:
-    """What can be said without a look-up of the name. Raises WebhookAddressError."""
+    """What can be said without a look-up of the name. Raises AddressError."""
     try:
         parts = checked(url, reach())
     except AddressError as error:
-        raise WebhookAddressError(f"The webhook's address {error}{_TO_DO.get(error.lacks, '')}") from None
+        raise AddressError(f"The webhook's address {error}{_TO_DO.get(error.lacks, '')}") from None
     if _is_here(parts):
-        raise WebhookAddressError("The webhook's address is Annotate's own: it would report to itself.")
+        raise AddressError("The webhook's address is Annotate's own: it would report to itself.")
 
 
 def refuse_by_name(url: str) -> None:
-    """Also what its name leads to now, so not within a transaction. Raises WebhookAddressError."""
+    """Also what its name leads to now, so not within a transaction. Raises AddressError."""
     refuse(url)
     try:
         outgoing.look_up(urlsplit(url), reach())
     except outgoing.NoAnswerError as error:
-        raise WebhookAddressError(f"{error}{_TO_DO.get(error.lacks, '')}") from None
+        raise AddressError(f"{error}{_TO_DO.get(error.lacks, '')}") from None
 
 
 def _is_here(parts: SplitResult) -> bool:

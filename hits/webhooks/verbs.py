@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework import serializers
 
-from common.addresses import LONGEST_ADDRESS
+from common.addresses import LONGEST_ADDRESS, AddressError
 from hits.core.roles import MANAGER
 from hits.core.targets import PROJECT
 from hits.core.verbs import Unchanged, verb
@@ -45,7 +45,7 @@ class NewWebhook(serializers.Serializer[Any]):
         """Looks the name up, so the values are checked outside of a transaction."""
         try:
             rules.refuse_by_name(value)
-        except rules.WebhookAddressError as error:
+        except AddressError as error:
             raise serializers.ValidationError(str(error)) from None
         return value
 

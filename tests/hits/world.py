@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.items.rules.item_inputs import count
+from hits.items.rules.item_columns import count
 from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import (
     Assignment,

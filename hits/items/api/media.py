@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.items.api import shapes
 from hits.items.api.shapes import UploadDetailShape
@@ -46,9 +46,7 @@ class Media(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewMedia(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
+        file = sent(request, shapes.NewMedia)["file"]
         upload = importing.create_media_upload(self.project, [(file.name, file.file)], self.user)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()

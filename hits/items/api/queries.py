@@ -14,11 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.api.shapes import Shape, StateField, UsernameField
 from hits.items.api.uploads import FORM_BYTES
 from hits.items.rules.item_changes import fingerprint
-from hits.items.verbs import annotating, importing
+from hits.items.verbs import annotating
 from hits.judging.rules.recipe_rows import newest_run
 from hits.models import ChangeSet, Item, ItemChange
 from hits.refusals import Refused
@@ -158,9 +158,7 @@ class Article(ArticlesView):
         refuses=[404, 409],
     )
     def put(self, request: Request, pk: int, **address: str) -> Response:
-        given = NewAnnotations(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = dict(given.validated_data)
+        wanted = sent(request, NewAnnotations)
         annotating.annotate(self.article(pk), wanted, wanted.pop("fingerprint"), self.user)
         return self.changed(pk)
 
@@ -175,9 +173,7 @@ class DropQuery(ArticlesView):
         refuses=[404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = QueryToDrop(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, QueryToDrop)
         annotating.drop(self.article(pk), wanted["query"], wanted["fingerprint"], self.user, back=wanted["back"])
         return self.changed(pk)
 
@@ -220,15 +216,13 @@ class Annotations(ArticlesView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = AnnotationsFile(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
+        file = sent(request, AnnotationsFile)["file"]
         found = annotating.propose_file(self.stage, file.name, file, self.user)
         return Response(ChangeSetShape(found).data, status=status.HTTP_201_CREATED)
 
     def refuse_large_body(self, length: int) -> None:
         if length > annotating.MOST_BYTES + FORM_BYTES:
-            raise importing.UploadRefusedError(f"At most {annotating.MOST_BYTES:,} bytes are taken at once.")
+            raise Refused("upload_refused", f"At most {annotating.MOST_BYTES:,} bytes are taken at once.", status=400)
 
 
 class GenerateAgain(ArticlesView):

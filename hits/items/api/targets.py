@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.api.shapes import Shape, StateField
 from hits.items.rules.item_changes import fingerprint
 from hits.items.verbs import correcting
@@ -93,14 +93,13 @@ class Target(TargetsView):
         refuses=[404, 409],
     )
     def put(self, request: Request, pk: int, **address: str) -> Response:
-        given = Correction(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = sent(request, Correction)
         item = get_object_or_404(self.items(), pk=pk)
         wanted = [
             MarkedSentence(one["start"], one["end"], tuple((each["start"], each["end"]) for each in one["phrases"]))
-            for one in given.validated_data["sentences"]
+            for one in given["sentences"]
         ]
-        correcting.correct(item, wanted, given.validated_data["fingerprint"], self.user)
+        correcting.correct(item, wanted, given["fingerprint"], self.user)
         return Response(TargetsShape(item).data)
 
 

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.formats.files.encodings import bytes_in_utf8
 from hits.items.api import shapes
@@ -31,22 +31,23 @@ TAG = "Uploads"
 FORM_BYTES = 64 * 1024
 
 
-def refuse_large_file(length: int) -> None:
-    """A form larger than any file that is taken need not reach the disk. Raises UploadRefusedError."""
-    if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
-        importing.check_size(length)
+# Takes a form with a file. One larger than any file that is taken need not reach the disk.
+class FileView(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    def refuse_large_body(self, length: int) -> None:
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            importing.check_size(length)
 
 
 def text_sent(given: Mapping[str, Any]) -> bytes:
-    """What a `TextFile` holds, in UTF-8. Raises UploadRefusedError, EncodingNeededError and EncodingRefusedError."""
+    """What a `TextFile` holds, in UTF-8. Raises Refused, EncodingNeededError and EncodingRefusedError."""
     importing.check_size(given["file"].size)
     return bytes_in_utf8(given["file"].read(), given["encoding"])
 
 
-class Uploads(ProjectView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class Uploads(FileView):
     @operation(
         "uploads_list",
         "The files that were sent in",
@@ -69,26 +70,17 @@ class Uploads(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewUpload(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        content = text_sent(given.validated_data)
-        mapping = given.validated_data.get("mapping")
-        upload = importing.create_upload(
-            self.project, file.name, content, given.validated_data["origin"], self.user, mapping
-        )
+        given = sent(request, shapes.NewUpload)
+        file = given["file"]
+        content = text_sent(given)
+        mapping = given.get("mapping")
+        upload = importing.create_upload(self.project, file.name, content, given["origin"], self.user, mapping)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class TableColumns(ProjectView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class TableColumns(FileView):
     @operation(
         "uploads_columns",
         "The columns of a table with its first rows, and which of them an import would read as what; keeps nothing",
@@ -98,17 +90,13 @@ class TableColumns(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.TextFile(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data["file"]
-        table = shown(self.project, io.BytesIO(text_sent(given.validated_data)), file.name)
+        given = sent(request, shapes.TextFile)
+        file = given["file"]
+        table = shown(self.project, io.BytesIO(text_sent(given)), file.name)
         fields = [{**vars(field), "column": table.mapping.get(field.name)} for field in table.fields]
         rows = [{"line": line, "cells": cells} for line, cells in table.rows]
         answer = {**vars(table), "rows": rows, "fields": fields, "unused": table.unused(table.mapping)}
         return Response(shapes.TableShape(answer).data)
-
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
 
 class SampleFile(ProjectView):

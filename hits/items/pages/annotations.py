@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits.formats.files.faults import FormatErrors, grouped
-from hits.items.pages import forms
 from hits.items.pages.queries import refuse_other
 from hits.items.verbs import annotating
 from hits.judging.rules.recipe_rows import newest_run
@@ -24,13 +24,17 @@ SHOWN = 20
 FORM_BYTES = 64 * 1024
 
 
+class AnnotationsForm(forms.Form):
+    file = forms.FileField(label="File of annotations", help_text="JSON Lines, as downloaded: one article a line.")
+
+
 @for_stage(FORM, crowd=False)
 def index(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET shows what can be done; POST takes a file and leads to what it would change."""
     refuse_other(stage)
     if request.method != "POST":
-        return _page(request, stage, forms.AnnotationsForm())
-    form = forms.AnnotationsForm(request.POST, request.FILES)
+        return _page(request, stage, AnnotationsForm())
+    form = AnnotationsForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, stage, form, 400)
     file = form.cleaned_data["file"]
@@ -47,7 +51,7 @@ def index(request: LeadRequest, stage: Stage) -> HttpResponse:
 def _page(
     request: HttpRequest,
     stage: Stage,
-    form: forms.AnnotationsForm,
+    form: AnnotationsForm,
     status: int = 200,
     error: FormatErrors | None = None,
 ) -> HttpResponse:

@@ -14,12 +14,12 @@ from hits import tasks
 from hits.formats.files import encodings
 from hits.formats.files.faults import FormatErrors
 from hits.formats.files.mapping import MappingRefusedError
-from hits.items.rules.imported_tables import NoTableError, ShownTable, file_of, needed_table, shown
+from hits.items.rules.imported_tables import ShownTable, file_of, needed_table, shown
 from hits.items.rules.item_columns import PRIORITY
 from hits.items.verbs import importing
 from hits.models import Project, Upload
 from hits.projects.rules.plugins import recipe_of
-from hits.releases.rules.imported_results import NotReadableError
+from hits.refusals import Refused
 from hits.views import jobs
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project
 
@@ -38,7 +38,7 @@ def columns(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
         return step
     try:
         return _columns(request, project, row)
-    except (FormatErrors, NoTableError) as error:
+    except (FormatErrors, Refused) as error:
         # It could be shown when it came: the recipe has changed since, or the limit of files.
         messages.error(request, f"{row.name} cannot be imported any more: {error}")
         return redirect("project", project.slug)
@@ -62,13 +62,7 @@ def encoding_step(request: LeadRequest, row: Upload) -> HttpResponse | None:
             if importing.read_as(row, request.POST.get("encoding", "")) and row.state == Upload.State.QUEUED:
                 jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read.")
             return redirect("upload", row.project.slug, row.pk)
-        except (
-            encodings.EncodingRefusedError,
-            FormatErrors,
-            NotReadableError,
-            importing.SameFileError,
-            importing.UploadRefusedError,
-        ) as refused:
+        except (encodings.EncodingRefusedError, FormatErrors, importing.SameFileError, Refused) as refused:
             error = refused
     context = {"project": row.project, "upload": row, "readings": guess.readings(), "error": error}
     return render(request, "projects/encoding.html", context, status=400 if error else 200)

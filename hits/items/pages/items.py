@@ -1,10 +1,12 @@
-"""What a stage holds: its items, one item with its history, and its HITs."""
+"""What a stage holds: its items, one item with its history, its HITs, and its sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,16 +16,18 @@ from hits.core.keyset import counted
 from hits.items.rules import item_lists
 from hits.items.rules.item_lists import ItemFilter
 from hits.items.rules.item_texts import BLANK, LONGEST_SEARCH, text_of_document
-from hits.items.verbs import annotating
+from hits.items.verbs import annotating, sampling
 from hits.judging.rules import stage_statistics
 from hits.model_assist.rules import model_votes, suggestions
 from hits.models import Assignment, Hit, Item, Label, ModelAnswer, Stage, StageSummary
 from hits.publishing.rules.hit_items import hits_of
 from hits.recipes.source import UNUSED
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.templatetags.figures import said
 from hits.views import paging
-from hits.views.guard import PAGE, for_stage
+from hits.views.forms import whole_number
+from hits.views.guard import FORM, PAGE, for_stage
 from hits.views.spreadsheet import csv_response
 
 # Of one HIT, and of files of results, so many answers are shown on the page of an item.
@@ -63,6 +67,10 @@ TITLES = {
     "gold": "Gold",
     "intended": "Intended as right",
 }
+
+
+class DrawForm(forms.Form):
+    items = forms.IntegerField(label="Size of the sample", min_value=1, max_value=1_000_000, widget=whole_number())
 
 
 @for_stage(PAGE, crowd=False)
@@ -149,6 +157,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     for answer in given:
         answer.stage = stage
     others = stage.items.only("pk", "key")
+    by_models, words = model_votes.answers_by_item([row.pk]).get(row.pk, []), answer_words.Words.of(stage)
     context = {
         **frame(stage),
         "item": row,
@@ -161,18 +170,12 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "hits": hits,
         "imported": imported,
         "most_answers": MOST_ANSWERS,
-        "of_models": _of_models(stage, row),
+        "of_models": [(one, _in_words(words, row, one)) for one in by_models],
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "suggestions": suggestions.told(stage, row),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "items/item.html", context)
-
-
-def _of_models(stage: Stage, row: Item) -> list[tuple[ModelAnswer, str]]:
-    """What each model answered, in words."""
-    answers, words = model_votes.answers_by_item([row.pk]).get(row.pk, []), answer_words.Words.of(stage)
-    return [(one, _in_words(words, row, one)) for one in answers]
 
 
 def _in_words(words: answer_words.Words, row: Item, answer: ModelAnswer) -> str:
@@ -215,3 +218,37 @@ def hits(request: HttpRequest, stage: Stage) -> HttpResponse:
         rows = rows.filter(state=state)
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
     return render(request, "items/hits.html", context)
+
+
+# Samples
+
+
+@for_stage(FORM)
+def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """GET says how many there are to draw from; POST makes the items. Nothing is published by it."""
+    form = DrawForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return _draw(request, stage, form.cleaned_data["items"])
+    quote, refusal, told = None, "", {}
+    try:
+        quote = sampling.quote(stage)
+        form.initial = {"items": min(stage.draws, quote.there)}
+        told = sampling.told(stage)
+    except Refused as error:
+        refusal = str(error)
+    missing = sampling.missing(stage) if refusal else None
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "missing": missing, "told": told}
+    return render(request, "items/draw.html", context, status=400 if form.is_bound else 200)
+
+
+def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
+    try:
+        made = sampling.draw(stage, count)
+    except Refused as error:
+        messages.error(request, str(error))
+        return redirect("draw", stage.project.slug, stage.key)
+    if made:
+        messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} sampled, ready to be priced.")
+    else:
+        messages.info(request, "These items are here already. Sample more, or sample again when more has come through.")
+    return redirect("stage", stage.project.slug, stage.key)

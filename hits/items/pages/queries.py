@@ -51,7 +51,7 @@ def refuse_other(stage: Stage) -> None:
     """Raises Http404 for a stage whose items are no articles with queries."""
     try:
         annotating.protocol_for(stage)
-    except annotating.NotAnnotatedError as error:
+    except Refused as error:
         raise Http404(str(error)) from error
 
 

@@ -18,20 +18,10 @@ from hits.items.rules.item_columns import PRIORITY, PRIORITY_FIELD, is_of_sugges
 from hits.models import Blob, Project
 from hits.projects.rules.plugins import protocol_of, recipe_of, settings_of
 from hits.protocols.optional import RowsProtocol
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 # Of a larger file, the rows are not counted before it is imported.
 COUNTED_BYTES = 1_000_000
-
-
-class NoTableError(Refusal):
-    """The recipe's file is no table, so there is no column to map. Nothing was changed."""
-
-    error_code = "no_table"
-
-    def __init__(self, project: Project) -> None:
-        said = f"Files of the recipe {project.recipe} are no tables: there are no columns to choose."
-        super().__init__(f"{said} Nothing was changed.")
 
 
 @dataclass(frozen=True)
@@ -91,14 +81,17 @@ def _named_columns(project: Project) -> list[str]:
 
 
 def needed_table(project: Project) -> Table:
-    """Raises NoTableError."""
+    """Raises Refused (no_table)."""
     if (table := table_of(project)) is None:
-        raise NoTableError(project)
+        raise Refused(
+            "no_table",
+            f"Files of the recipe {project.recipe} are no tables: there are no columns to choose. Nothing was changed.",
+        )
     return table
 
 
 def shown(project: Project, stream: BinaryIO, name: str) -> ShownTable:
-    """The columns with the first rows. Raises NoTableError, and FormatErrors for what is no table."""
+    """The columns with the first rows. Raises Refused (no_table), and FormatErrors for what is no table."""
     table = needed_table(project)
     size = stream.seek(0, 2)
     stream.seek(0)
@@ -114,7 +107,7 @@ def checked_mapping(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The mapping of (field, column) pairs, and what to remember of it for the project.
 
-    Raises MappingRefusedError with every fault, NoTableError, and FormatErrors for what is no table.
+    Raises MappingRefusedError with every fault, Refused (no_table), and FormatErrors for what is no table.
     """
     table = needed_table(project)
     with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from django.conf import settings
 from django.utils.text import slugify
@@ -28,7 +28,7 @@ from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.form.parts import LONGEST_CHOICE, LONGEST_KEY, TAKEN
 from hits.protocols.form.schema import MOST_DISPLAYS, MOST_FIELDS
 from hits.publishing.rules.hit_plans import is_published
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 FORM = "form"
 KINDS: Mapping[str, str] = {
@@ -53,18 +53,10 @@ _TELLS = re.compile(r"gold|known|expected|correct|solution", re.IGNORECASE)
 _UNNAMED = re.compile(r"[{}\n]")
 
 
-class NoFormError(Refusal):
-    """No questionnaire can be made from the file in this way; `faults` are sentences. Nothing was changed."""
-
-    error_code = "no_form_from_file"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults[:20])
-        super().__init__(" ".join(self.faults))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
+def _refused(faults: Sequence[str]) -> Refused:
+    """No questionnaire can be made from the file in this way."""
+    shown = list(faults[:20])
+    return Refused("no_form_from_file", " ".join(shown), status=400, faults=shown)
 
 
 @dataclass
@@ -176,14 +168,14 @@ def propose(
     """What a questionnaire of the file's columns would be; `kinds` by column of answers replaces what is proposed.
 
     `hidden` are the columns `Input.*` that are not shown; None: those that may tell the right answer, and those
-    beyond the most that a form shows. Raises FormatErrors, and NoFormError for a kind or a column that does not exist.
+    beyond the most that a form shows. Raises FormatErrors, and Refused for a kind or a column that does not exist.
     """
     seen: dict[str, _Seen] = {}
     faults = Faults()
     with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
         table = results_reading.layout_of(file.columns)
         if table.layout != MTURK:
-            raise NoFormError(
+            raise _refused(
                 ["Only files with Input.* and Answer.*, such as Mechanical Turk’s and Turkle’s, say what was asked."]
             )
         _refuse_unknown(table.asks, table.shows, kinds or {}, hidden or ())
@@ -212,13 +204,13 @@ def with_kinds(content: bytes, name: str, kinds: Mapping[str, str], hidden: Coll
 
 
 def checked(proposal: Proposal) -> Json:
-    """The settings of a stage with the proposed form. Raises NoFormError with every fault."""
+    """The settings of a stage with the proposed form. Raises Refused (no_form_from_file) with every fault."""
     if faults := proposal.faults:
-        raise NoFormError(faults)
+        raise _refused(faults)
     try:
         return get(FORM).settings({"form": proposal.form})
     except SettingsRefusedError as refusal:
-        raise NoFormError(refusal.reasons) from refusal
+        raise _refused(refusal.reasons) from refusal
 
 
 def can_be_rewritten(stage: Stage) -> bool:
@@ -227,10 +219,10 @@ def can_be_rewritten(stage: Stage) -> bool:
 
 
 def refuse_without_rows(stage: Stage) -> None:
-    """A stage that is added asks about the rows that the first one has. Raises NoFormError."""
+    """A stage that is added asks about the rows that the first one has. Raises Refused (no_form_from_file)."""
     first = stage.project.stages.filter(crowd=True).order_by("position").first()
     if first is None or not first.items.exists():
-        raise NoFormError(
+        raise _refused(
             [
                 "A new stage would ask about the rows of the project, which has none: import their file first, or "
                 "start a project with the recipe form and send the results to its stage."
@@ -247,7 +239,7 @@ def _refuse_unknown(asks: Sequence[str], shows: Sequence[str], kinds: Mapping[st
     ]
     faults += [f"There is no column {name[:80]!r} that was shown." for name in hidden if name not in shows]
     if faults:
-        raise NoFormError(faults)
+        raise _refused(faults)
 
 
 def _shown(columns: Sequence[str], hidden: Collection[str] | None) -> Iterable[tuple[str, bool]]:
@@ -361,14 +353,11 @@ def _choices(counts: Counter[str]) -> list[Json]:
     """In the order of their names; numbers by their size. An id is made of the text, where it tells it apart."""
     texts = sorted(counts, key=lambda text: (0, float(text), text) if _NUMBER.fullmatch(text) else (1, 0.0, text))
     made = [slugify(text)[:40].strip("-_") for text in texts]
-    is_plain = len(set(made)) == len(made) and all(made) and not _mixed(texts, made)
+    # Where the id of one is the text of another one, a cell could mean both.
+    is_mixed = any(ident in texts and texts[at] != ident for at, ident in enumerate(made))
+    is_plain = len(set(made)) == len(made) and all(made) and not is_mixed
     ids = made if is_plain else [f"answer-{number}" for number in range(1, len(texts) + 1)]
     return [{"id": ident, "text": _words(text)} for ident, text in zip(ids, texts, strict=True)]
-
-
-def _mixed(texts: Sequence[str], made: Sequence[str]) -> bool:
-    """Whether the id of one is the text of another one: a cell could mean both."""
-    return any(ident in texts and texts[at] != ident for at, ident in enumerate(made))
 
 
 def _words(text: str) -> str:

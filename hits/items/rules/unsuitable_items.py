@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -18,7 +17,7 @@ from hits.models import Item, Stage
 from hits.projects.rules.plugins import settings_of, usable_protocol
 from hits.protocols.base import Json
 from hits.protocols.optional import FittedProtocol
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 # Items that a page looks at: its time must not grow with the stage.
 LOOKED_AT = 5000
@@ -34,19 +33,6 @@ class Misfit:
     message: str
     first: str
     count: int = 1
-
-
-class MisfitError(Refusal):
-    """Items do not fit the task. Correct the task, or leave them out of the file."""
-
-    error_code = "items_do_not_fit"
-
-    def __init__(self, misfits: Sequence[Misfit]) -> None:
-        self.misfits = list(misfits)
-        super().__init__(" ".join(sentences(misfits)))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": [vars(misfit) for misfit in self.misfits]}
 
 
 def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[Misfit]:
@@ -95,9 +81,10 @@ def _faults(
 
 
 def refuse(stage: Stage, items: int) -> None:
-    """Raises MisfitError where one of so many items, which are to be published next, does not fit."""
+    """Raises Refused (items_do_not_fit) where one of so many items, which are to be published next, does not fit."""
     if found := of_waiting(stage, items):
-        raise MisfitError(found)
+        faults = [vars(misfit) for misfit in found]
+        raise Refused("items_do_not_fit", " ".join(sentences(found)), faults=faults)
 
 
 def sentences(misfits: Sequence[Misfit]) -> list[str]:

@@ -23,14 +23,14 @@ from hits.formats.files.faults import Faults
 from hits.formats.files.reading import json_lines, text_lines
 from hits.items.rules import item_changes
 from hits.items.rules.item_changes import fingerprint
-from hits.items.rules.item_inputs import count
+from hits.items.rules.item_columns import count
 from hits.judging.rules.required_answers import chunks
 from hits.judging.rules.summaries import refresh_summary
 from hits.models import Blob, ChangeSet, ComputationResult, ComputationRun, Item, ItemChange, Stage
 from hits.projects.rules.plugins import options_of, protocol_of, usable_protocol
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import AnnotatedProtocol, MentionCorrection
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 
 # A file of annotations and its items are in memory together.
 MOST_BYTES = 32 * 1024 * 1024
@@ -40,18 +40,11 @@ ID = "id"
 AGAIN = "generate-again"
 
 
-class NotAnnotatedError(Refusal):
-    """The stage has a crowd, or its items have no annotations."""
-
-    error_code = "no_annotations"
-    http_status = 404
-
-
 def protocol_for(stage: Stage) -> AnnotatedProtocol:
-    """Raises NotAnnotatedError."""
+    """Raises Refused (no_annotations)."""
     protocol: object = None if stage.crowd else protocol_of(stage)
     if not isinstance(protocol, AnnotatedProtocol):
-        raise NotAnnotatedError("The items of this stage have no annotations.")
+        raise Refused("no_annotations", "The items of this stage have no annotations.", status=404)
     return protocol
 
 

@@ -6,7 +6,6 @@ what changes in one of them and concerns the text changes in all, or in none whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -104,19 +103,17 @@ def undo(item: Item, user: User | None) -> int:
         if newest is None:
             raise Refused("nothing_to_undo", "No change of this text is left to undo.")
         undone = [(own, newest, "This text")]
-        undone += [(row, change, f"The same text in “{row.stage.title}”") for row, change in _together(newest, others)]
+        same = ItemChange.objects.filter(item__in=others, changed_at=newest.changed_at, undone_at=None)
+        rows = {row.pk: row for row in others}
+        for change in same:
+            row = rows[change.item_id]
+            undone.append((row, change, f"The same text in “{row.stage.title}”"))
         for row, _, named in undone:
             _refuse_published(row, named)
         item_changes.undo(undone, user)
         _record(own, user, "took a correction back", len(undone))
     item.refresh_from_db()
     return len(undone)
-
-
-def _together(newest: ItemChange, others: Sequence[Item]) -> list[tuple[Item, ItemChange]]:
-    same = ItemChange.objects.filter(item__in=others, changed_at=newest.changed_at, undone_at=None)
-    rows = {row.pk: row for row in others}
-    return [(rows[change.item_id], change) for change in same]
 
 
 def note(item: Item) -> str:

@@ -26,7 +26,6 @@ from hits.formats.files.faults import Fault, Faults, FormatErrors
 from hits.formats.files.reading import MOST_ROWS, too_many_rows
 from hits.items.rules import item_columns, media
 from hits.items.rules.imported_tables import (
-    NoTableError,
     checked_mapping,
     file_of,
     guessed_mapping,
@@ -35,7 +34,7 @@ from hits.items.rules.imported_tables import (
     table_of,
     without_priority,
 )
-from hits.items.rules.item_inputs import count
+from hits.items.rules.item_columns import count
 from hits.judging.rules.recipe_rows import Rows
 from hits.judging.rules.required_answers import chunks
 from hits.judging.rules.summaries import refresh_summary
@@ -47,9 +46,9 @@ from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol, NotingProtocol
 from hits.publishing.rules import check_questions
 from hits.recipes import SourceDocument, SourceItem
-from hits.refusals import Refusal
+from hits.refusals import Refusal, Refused
 from hits.releases.rules import imported_results
-from hits.workers.rules import known_items
+from hits.workers.rules import known_answers
 
 PROGRESS_EVERY = 1000
 # Some texts take long: what a program makes of them is made while they are read.
@@ -70,13 +69,6 @@ ARCHIVED = "The project is archived, so nothing is imported into it. An owner ca
 
 class _Stopped(Exception):
     """A lead stopped the import, or it has ended elsewhere."""
-
-
-class UploadRefusedError(Refusal):
-    """The file is not even looked at: empty or too large."""
-
-    error_code = "upload_refused"
-    http_status = 400
 
 
 _BEING_IMPORTED = "The same file is being imported: {}."
@@ -113,10 +105,10 @@ def create_upload(
     ask: bool = False,
     media_files: Sequence[tuple[str, BinaryIO]] = (),
 ) -> Upload:
-    """Keep the bytes for the import to come. Raises UploadRefusedError and ArchivedError.
+    """Keep the bytes for the import to come. Raises Refused (upload_refused) and ArchivedError.
 
     `mapping` has (field, column) pairs for a table, and is remembered for the project; what it does not name is read as
-    remembered and by the names of the columns. Raises MappingRefusedError, NoTableError and, for a mapping of what is
+    remembered and by the names of the columns. Raises MappingRefusedError, Refused and, for a mapping of what is
     no table, FormatErrors. With `ask`, a table waits until `confirm_mapping`, and a text that is not UTF-8 until
     `read_as`; other files do not.
     `media_files` are an upload of their own, `media`: this one waits for it, and fails where it is refused.
@@ -138,7 +130,7 @@ def create_upload(
 
 
 def create_media_upload(project: Project, files: Sequence[tuple[str, BinaryIO]], user: User | None) -> Upload:
-    """Keep a zip of media, or files of media of (name, stream), for the import to come. Raises UploadRefusedError and
+    """Keep a zip of media, or files of media of (name, stream), for the import to come. Raises Refused and
     ArchivedError.
     """
     check_media_size(sum(stream.seek(0, io.SEEK_END) for _, stream in files))
@@ -164,7 +156,7 @@ def create_results_upload(
     """Keep a file of answers to the stage for the import to come; (field, column) pairs, the others are guessed.
 
     With `ask` it waits until `confirm_results`, and before that until `read_as` where it is not UTF-8. Raises
-    UploadRefusedError, SameFileError, MappingRefusedError, FormatErrors, NotReadableError and ArchivedError.
+    Refused (upload_refused, no_results_taken), SameFileError, MappingRefusedError, FormatErrors and ArchivedError.
     """
     check_size(len(content))
     if ask and encodings.guessed(io.BytesIO(content)):
@@ -193,7 +185,7 @@ def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]], stage: Sta
     """Let a file of answers that waits for its columns be imported, into `stage` where it is another one than that to
     which it was sent. False for one that does not wait any more.
 
-    Raises MappingRefusedError, NotReadableError and ArchivedError.
+    Raises MappingRefusedError, Refused (no_results_taken) and ArchivedError.
     """
     with file_of(upload.blob) as file:
         found = imported_results.checked_mapping(stage or _stage_of(upload), file, upload.name, pairs)
@@ -206,8 +198,8 @@ def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]], stage: Sta
 def read_as(upload: Upload, encoding: str) -> bool:
     """Keep a file that waits in UTF-8 from now on: the next step is its columns, or its import where it has none.
 
-    False for one that does not wait as it did any more. Raises EncodingRefusedError, UploadRefusedError and
-    ArchivedError, and of answers SameFileError, FormatErrors and NotReadableError.
+    False for one that does not wait as it did any more. Raises EncodingRefusedError, Refused (upload_refused) and
+    ArchivedError, and of answers SameFileError, FormatErrors and Refused (no_results_taken).
     """
     with file_of(upload.blob) as file, TemporaryFile() as made:
         for piece in encodings.in_utf8(file, encoding):
@@ -248,18 +240,18 @@ def _hold_in_use(project: Project) -> None:
 
 
 def check_media_size(size: int) -> None:
-    """Raises UploadRefusedError."""
+    """Raises Refused (upload_refused)."""
     advice = "Send them in several archives, one after another. Nothing was stored."
     _refuse_size(size, settings.MAX_MEDIA_BYTES, "The media have", advice)
     if not size:
-        raise UploadRefusedError("The file of media is empty. Nothing was stored.")
+        raise Refused("upload_refused", "The file of media is empty. Nothing was stored.", status=400)
 
 
 def _can_be_shown(project: Project, file: BinaryIO, name: str) -> bool:
     """False also for what the import will refuse: all its faults are named there."""
     try:
         return bool(shown(project, file, name).rows)
-    except (NoTableError, FormatErrors):
+    except (Refused, FormatErrors):
         return False
 
 
@@ -286,7 +278,7 @@ def _remember(project: Project, mapping: dict[str, str] | None) -> None:
 
 
 def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
-    """The name and bytes of one file, or of a zip archive of several (name, stream). Raises UploadRefusedError."""
+    """The name and bytes of one file, or of a zip archive of several (name, stream). Raises Refused."""
     sizes = [stream.seek(0, io.SEEK_END) for _, stream in files]
     check_size(sum(sizes))
     for _, stream in files:
@@ -301,17 +293,19 @@ def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
 
 
 def check_size(size: int) -> None:
-    """Raises UploadRefusedError."""
+    """Raises Refused (upload_refused)."""
     advice = "Split it at line ends and import the parts one after another. Nothing was imported."
     _refuse_size(size, settings.MAX_IMPORT_BYTES, "The file has", advice)
     if not size:
-        raise UploadRefusedError("The file is empty. Nothing was imported.")
+        raise Refused("upload_refused", "The file is empty. Nothing was imported.", status=400)
 
 
 def _refuse_size(size: int, limit: int, what: str, advice: str) -> None:
     if size > limit:
-        raise UploadRefusedError(
-            f"{what} {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. {advice}"
+        raise Refused(
+            "upload_refused",
+            f"{what} {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. {advice}",
+            status=400,
         )
 
 
@@ -457,7 +451,7 @@ def _import(upload: Upload, held: Held) -> int:
         stages = _store(upload.project, documents)
         items = sum(stages.values())
         # Whoever waits for the end of the import reads the figures next.
-        for stage in {*stages, *known_items.take_for_tests(upload.project)}:
+        for stage in {*stages, *known_answers.take_for_tests(upload.project)}:
             refresh_summary(stage)
         _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
     return items
@@ -569,7 +563,9 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
     known_items = _known_items(project, documents)
     faults = Faults()
     for document in documents:
-        for key in _clashes(document, known_documents, known_items):
+        own = [document.key] if document.key in known_documents else []
+        clashes = own + [item.key for item in document.items if item.key in known_items[item.stage]]
+        for key in dict.fromkeys(clashes):
             faults.add(document.line, document.place, f"the id {key} was imported into this project before")
     faults.refuse()
 
@@ -616,12 +612,6 @@ def _note_misfits(
             found.add(document.line, "gold", message)
         for message in fitted.item_faults(data, item.data, options) if fitted else ():
             found.add(document.line, "", message)
-
-
-def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:
-    """Each once, also where a document and its item have one key."""
-    own = [document.key] if document.key in documents else []
-    return list(dict.fromkeys(own + [item.key for item in document.items if item.key in items[item.stage]]))
 
 
 def _known_items(project: Project, documents: Sequence[SourceDocument]) -> dict[str, set[str]]:

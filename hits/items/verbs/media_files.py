@@ -11,41 +11,16 @@ from hits.core.action_log import record
 from hits.items.rules import media
 from hits.models import Project, Stage
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 NAMED = 3
 LOGGED = 100
 
 
-class MediaInUseError(Refusal):
-    """Published items show these files. Nothing was deleted."""
-
-    error_code = "media_in_use"
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = list(names)
-        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        told = ", ".join(self.names[:NAMED]) + more
-        super().__init__(f"Published items show {told}. What workers see or have seen is kept. Nothing was deleted.")
-
-    def details(self) -> dict[str, list[str]]:
-        return {"names": self.names}
-
-
-class NoSuchMediaError(Refusal):
-    """The project has no files of these names. Nothing was deleted."""
-
-    error_code = "no_such_media"
-    http_status = 404
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"There is no file {', '.join(names[:NAMED])} in this project. Nothing was deleted.")
-
-
 def delete_media(project: Project, names: Sequence[str], user: User | None) -> list[str]:
     """Delete the files of these names, all or none; returns them. Their bytes go with the last project that has them.
 
-    Raises NoSuchMediaError, MediaInUseError and ArchivedError.
+    Raises Refused (no_such_media, media_in_use) and ArchivedError.
     """
     with transaction.atomic():
         # As a publication does: what it is about to publish is in use. `media.copy` holds the project.
@@ -54,10 +29,14 @@ def delete_media(project: Project, names: Sequence[str], user: User | None) -> l
         files = project.media.ready().filter(name__in=names)
         there = dict(files.values_list("name", "pk"))
         if missing := [name for name in names if name not in there]:
-            raise NoSuchMediaError(missing)
+            named = ", ".join(missing[:NAMED])
+            message = f"There is no file {named} in this project. Nothing was deleted."
+            raise Refused("no_such_media", message, status=404)
         in_use = media.used(project)
         if kept := [name for name in names if there[name] in in_use]:
-            raise MediaInUseError(kept)
+            named = ", ".join(kept[:NAMED]) + (f" and {len(kept) - NAMED:,} more" if len(kept) > NAMED else "")
+            message = f"Published items show {named}. What workers see or have seen is kept. Nothing was deleted."
+            raise Refused("media_in_use", message, names=kept)
         deleted = media.delete(files)
         record(project, user, "deleted media", detail={"names": deleted[:LOGGED], "files": len(deleted)})
     return deleted

@@ -11,7 +11,7 @@ from hits.core.action_log import record
 from hits.formats.files.faults import Faults
 from hits.formats.inputs.item_values import MOST_ROWS, Place, PriorityRow, double, too_many
 from hits.items.rules.item_columns import priority_of
-from hits.items.rules.unpublished_items import NamedItems, named
+from hits.items.rules.new_items import NamedItems, named
 from hits.models import Item, Stage
 from hits.projects.rules.plugins import refuse_without_crowd
 from hits.publishing.rules import hit_plans

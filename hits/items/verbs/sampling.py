@@ -15,14 +15,7 @@ from hits.models import ComputationRun, Item, Stage
 from hits.projects.rules.plugins import recipe_of, usable_recipe
 from hits.recipes import inputs
 from hits.recipes.source import Computation, DrawSource, NextItem
-from hits.refusals import Refusal
-
-
-class DrawRefusedError(Refusal):
-    """The stage takes no sample, or there is nothing to draw from."""
-
-    error_code = "draw_refused"
-
+from hits.refusals import Refused
 
 # More than any collection holds: a draw of so many brings all that there are.
 ALL = 10_000_000
@@ -38,7 +31,7 @@ class Quote:
 
 
 def quote(stage: Stage) -> Quote:
-    """Reads all that the recipe draws from. Raises DrawRefusedError."""
+    """Reads all that the recipe draws from. Raises Refused (draw_refused)."""
     drawn = {item.key for item in _drawn(stage, ALL)}
     here = set(stage.items.values_list("key", flat=True))
     return Quote(len(drawn), len(here), len(drawn - here))
@@ -49,7 +42,7 @@ def draw(stage: Stage, count: int) -> int:
 
     What the stage has already stays as it is and is not drawn twice.
 
-    Raises DrawRefusedError.
+    Raises Refused (draw_refused).
     """
     with transaction.atomic():
         # Nobody corrects an item while it is sent.
@@ -114,16 +107,16 @@ def _drawn(stage: Stage, count: int) -> list[NextItem]:
     steps = recipe_of(stage.project).steps
     of = stage.input.get("stage")
     if not stage.draws or stage.input.get("each") == inputs.KNOWN or not (of or hasattr(steps, "draw")):
-        raise DrawRefusedError("This stage gets its items from the stage before it, not by a sample.")
+        raise Refused("draw_refused", "This stage gets its items from the stage before it, not by a sample.")
     if count < 1:
-        raise DrawRefusedError("Sample at least one item.")
+        raise Refused("draw_refused", "Sample at least one item.")
     rows = Rows(stage.project)
     if of:
         drawn = inputs.drawn(stage.key, stage.input["each"], of, rows, count)
     else:
         drawn = list(steps.draw(stage.key, rows, count, seed=stage.project.seed))
     if not drawn:
-        raise DrawRefusedError("There is nothing to sample yet.")
+        raise Refused("draw_refused", "There is nothing to sample yet.")
     return drawn
 
 

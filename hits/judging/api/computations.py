@@ -27,6 +27,7 @@ from hits.judging.rules.crowd_answers import refuse_uncompared
 from hits.judging.verbs import computing
 from hits.models import Stage
 from hits.projects.verbs import projects as flow
+from hits.refusals import Refused
 
 TAG = "Computations"
 
@@ -193,7 +194,7 @@ class Draw(StageView):
         try:
             quote = vars(sampling.quote(self.stage))
             return Response({**quote, "told": sampling.told(self.stage), "problems": []})
-        except sampling.DrawRefusedError as error:
+        except Refused as error:
             here = self.stage.items.count()
             return Response({"there": 0, "here": here, "new": 0, "told": {}, "problems": [str(error)]})
 

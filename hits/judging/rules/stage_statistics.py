@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from hits.answers.rules.answer_words import Words
 from hits.formats.outputs.results import INPUT
-from hits.items.rules import item_inputs
+from hits.items.rules import item_columns
 from hits.judging.rules.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
 from hits.judging.rules.required_answers import chunks
 from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary
@@ -436,7 +436,7 @@ def least_confidence(result: Mapping[str, Any]) -> float | None:
 
 def value_table(stage: Stage, run: ComputationRun | None) -> tuple[list[str], Iterator[list[Any]]]:
     """(columns, rows): a unit of an item each, with what the item brings as `Input.*`. No rows where none has run."""
-    inputs = item_inputs.names_of(stage)
+    inputs = item_columns.names_of(stage)
     rows = _value_rows(stage, run, inputs) if run else iter(())
     return [*VALUE_COLUMNS, *(f"{INPUT}{name}" for name in inputs)], rows
 
@@ -445,11 +445,11 @@ def _value_rows(stage: Stage, run: ComputationRun, inputs: Sequence[str]) -> Ite
     results = run.concluded.order_by("pk").values_list("item", "data").iterator(chunk_size=CHUNK)
     words = Words.of(stage)
     while part := list(islice(results, CHUNK)):
-        asked = item_inputs.of_items({item for item, _ in part})
+        asked = item_columns.of_items({item for item, _ in part})
         items = Item.objects.select_related("document").in_bulk({item for item, _ in part})
         for pk, data in part:
             item = items[pk]
-            cells = item_inputs.spelled([asked[pk].get(name) for name in inputs])
+            cells = item_columns.spelled([asked[pk].get(name) for name in inputs])
             for unit, found in data["units"].items():
                 told = (found.get(name) for name in VALUE_COLUMNS[4:])
                 # In a tie there is no value.

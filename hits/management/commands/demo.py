@@ -43,7 +43,7 @@ from hits.models import (
 )
 from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
-from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.rules import release_folders
 from hits.releases.verbs import evaluating, releasing
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
 from hits.workers.verbs import blocking, granting, qualification_tests
@@ -229,7 +229,7 @@ class Command(BaseCommand):
         """Prints the table of the recipe's simple systems."""
         release = Project.objects.get(pk=options["project"]).releases.latest("number")
         evaluating.baselines(release, None, None)
-        self.stdout.write(evaluated_systems.markdown(release))
+        self.stdout.write(release_folders.markdown(release))
 
 
 def _told(project: Project) -> Iterator[str]:

@@ -31,7 +31,7 @@ from hits.projects.jobs import sample_crowd
 from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing, sending
 from hits.refusals import Refused
-from hits.releases.verbs import changing_card
+from hits.releases.verbs import withdrawing
 from hits.stages.verbs import stage_settings
 from hits.workers.rules.project_qualifications import own
 from hits.workers.verbs import blocking
@@ -165,7 +165,7 @@ def _set_up(project: Project, sample: Sample, least_seconds: int) -> None:
         stage_settings.change(stage, sample.changed, None, confirmed=sample.changed)
         blocking.block_by_itself(stage, True, None)
     if sample.description:
-        changing_card.change_card(project, {"licence": "CC0-1.0", "description": sample.description}, None)
+        withdrawing.change_card(project, {"licence": "CC0-1.0", "description": sample.description}, None)
     projects.want_seconds(project, least_seconds)
 
 

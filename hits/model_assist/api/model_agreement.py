@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, QuotedBy, StageView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.model_assist.api import shapes
 from hits.model_assist.rules import model_agreement
@@ -41,9 +41,7 @@ class Models(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewModel(data=request.data)
-        given.is_valid(raise_exception=True)
-        row, token = model_annotators.register(self.project, **given.validated_data, user=self.user)
+        row, token = model_annotators.register(self.project, **sent(request, shapes.NewModel), user=self.user)
         return Response({**shapes.ModelShape(row).data, "token": token}, status=201)
 
 

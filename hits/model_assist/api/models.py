@@ -15,6 +15,7 @@ from rest_framework.throttling import BaseThrottle
 
 from hits.api.base import LeadView, operation
 from hits.api.model_tokens import IsModel, ModelAuthentication, ModelThrottle
+from hits.api.paging import sent
 from hits.model_assist.api import shapes
 from hits.model_assist.rules import model_leases
 from hits.model_assist.rules.model_leases import Unanswered
@@ -88,9 +89,7 @@ class ModelItems(ModelView):
         refuses=[404, 409],
     )
     def post(self, request: Request, key: str) -> Response:
-        given = shapes.ItemsWanted(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, shapes.ItemsWanted)
         stage = self.stage(key)
         found = model_answering.take(self.model, stage, wanted["count"], wanted["lease_seconds"])
         unanswered = model_leases.unanswered(self.model, [stage]).get(stage.pk, Unanswered())
@@ -107,7 +106,5 @@ class ModelAnswers(ModelView):
         refuses=[404, 409],
     )
     def post(self, request: Request, key: str) -> Response:
-        given = shapes.GivenAnswers(data=request.data)
-        given.is_valid(raise_exception=True)
-        answers = [model_answering.Given(**one) for one in given.validated_data["answers"]]
+        answers = [model_answering.Given(**one) for one in sent(request, shapes.GivenAnswers)["answers"]]
         return Response(shapes.StoredAnswers(vars(model_answering.answer(self.model, self.stage(key), answers))).data)

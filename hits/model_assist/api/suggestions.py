@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
+from hits.api.paging import sent
 from hits.formats.inputs.item_values import Place, SuggestionRow
 from hits.model_assist.api import shapes
 from hits.model_assist.rules.anchoring import report
@@ -37,8 +38,7 @@ class Suggestions(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.GivenSuggestions(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = sent(request, shapes.GivenSuggestions)
         rows = [
             SuggestionRow(
                 one["item"],
@@ -48,6 +48,6 @@ class Suggestions(StageView):
                 one["model"].strip(),
                 Place(row=f"suggestions[{at}]."),
             )
-            for at, one in enumerate(given.validated_data["suggestions"])
+            for at, one in enumerate(given["suggestions"])
         ]
         return Response(shapes.SuggestedShape(vars(suggesting.suggest(self.stage, rows, self.user))).data)

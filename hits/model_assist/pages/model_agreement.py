@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.model_assist.pages.forms import RoutingForm
 from hits.model_assist.rules import model_agreement as figures
 from hits.model_assist.verbs import routing
+from hits.model_assist.verbs.routing import LEAST_AUDIT, MOST_AUDIT, WHY_AUDIT, Condition
 from hits.models import ModelAnnotator, Stage
 from hits.refusals import Refusal, Refused
 from hits.stages.pages.stages import frame
 from hits.stats.audit import Share
 from hits.text.language.amounts import agreeing, amount
 from hits.views import jobs, paging
+from hits.views.forms import whole_number
 from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
 from hits.views.spreadsheet import csv_response
 
@@ -28,6 +30,44 @@ COLUMNS = (
     "agreement", "agreement_of", "agreement_low", "agreement_high",
     "mean_confidence", "seconds", "minutes", "cost", "cost_per_answer",
 )  # fmt: skip
+
+
+class RoutingForm(forms.Form):
+    """When models decide; `hits.model_assist.verbs.routing` judges it."""
+
+    models = forms.TypedMultipleChoiceField(label="Models", coerce=int, widget=forms.CheckboxSelectMultiple)
+    least = forms.IntegerField(
+        label="So many have to say the same",
+        min_value=1,
+        widget=whole_number(),
+        help_text="More than half of those that you choose.",
+    )
+    confidence = forms.FloatField(
+        label="Each with a confidence of at least, in percent",
+        min_value=0,
+        max_value=100,
+        widget=whole_number(),
+        help_text="As the models state it. An answer without a confidence decides nothing.",
+    )
+    audit = forms.FloatField(
+        label="Of these items, sent to people all the same, in percent",
+        min_value=100 * LEAST_AUDIT,
+        max_value=100 * MOST_AUDIT,
+        widget=whole_number(),
+        help_text="Drawn at random: they show how often the models are wrong.",
+        error_messages={
+            bound: f"Give {100 * LEAST_AUDIT:g} to {100 * MOST_AUDIT:g} percent. {WHY_AUDIT}"
+            for bound in ("min_value", "max_value")
+        },
+    )
+
+    def __init__(self, *arguments: Any, models: list[tuple[int, str]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["models"].choices = models  # type: ignore[attr-defined]
+
+    def condition(self) -> Condition:
+        given = self.cleaned_data
+        return Condition(tuple(given["models"]), given["least"], given["confidence"] / 100, given["audit"] / 100)
 
 
 @for_stage(PAGE)
@@ -76,8 +116,8 @@ def _preview(stage: Stage, form: RoutingForm) -> routing.Preview | None:
         return None
     try:
         return routing.preview(stage, form.condition())
-    except routing.RoutingRefusedError as refusal:
-        for fault in refusal.faults:
+    except Refused as refusal:
+        for fault in refusal.details()["faults"]:
             form.add_error(None, fault)
         return None
 
@@ -95,7 +135,7 @@ def route(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, request.POST, "Look at the preview and confirm it. Nothing was changed.")
     try:
         row = routing.route(stage, form.condition(), decided, saved, request.user)
-    except (routing.RoutingRefusedError, Refused) as refusal:
+    except Refused as refusal:
         return _page(request, stage, request.POST, str(refusal))
     said = (
         f"The models decide {amount(row.decided, 'item')}. {amount(row.audited, 'item')} of those on which they "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,13 +10,31 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
 from common import shown_once
-from hits.model_assist.pages.forms import RegisterModelForm
 from hits.model_assist.rules.model_leases import MOST_TIMES, counts_of_not_given_again
 from hits.model_assist.verbs import model_annotators
+from hits.model_assist.verbs.model_annotators import MOST_COST
 from hits.models import Project
 from hits.refusals import Refused
 from hits.views import navigation, paging
+from hits.views.forms import MoneyField
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+
+class RegisterModelForm(forms.Form):
+    """`hits.model_assist.verbs.model_annotators` judges it."""
+
+    name = forms.CharField(max_length=60, label="Name", help_text="Of the model, such as “small-bert”.")
+    version = forms.CharField(
+        max_length=40, label="Version", help_text="What answers differently is another version: they are compared."
+    )
+    cost_per_answer = MoneyField(
+        what="a cost",
+        required=False,
+        decimal_places=6,
+        max_value=MOST_COST,
+        label="Cost of an answer, $",
+        help_text="Of answers that state none themselves; up to six decimals. Nothing is paid from here. May be empty.",
+    )
 
 
 @for_project(PAGE)
@@ -61,7 +80,7 @@ def end(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = get_object_or_404(project.model_annotators, pk=pk)
     try:
         model_annotators.end(row, request.user)
-    except model_annotators.ModelEndedError as refusal:
+    except Refused as refusal:
         messages.info(request, str(refusal))
     else:
         messages.success(request, f"{row} has ended: its token opens nothing any more. Its answers stay.")
@@ -73,7 +92,7 @@ def give_again(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = get_object_or_404(project.model_annotators, pk=pk)
     try:
         count = model_annotators.give_again(row, request.user)
-    except model_annotators.ModelEndedError as refusal:
+    except Refused as refusal:
         messages.info(request, str(refusal))
     else:
         items = "1 item is" if count == 1 else f"{count:,} items are"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +14,6 @@ from hits.formats.files.faults import FormatErrors, grouped
 from hits.formats.inputs import item_values
 from hits.items.verbs import prioritizing
 from hits.judging.rules.required_answers import by_priority
-from hits.model_assist.pages import forms
 from hits.model_assist.rules import anchoring
 from hits.model_assist.rules import suggestions as domain
 from hits.model_assist.verbs import suggesting
@@ -27,11 +27,19 @@ from hits.views.spreadsheet import csv_response
 NEXT = 20
 
 
+class SuggestionsForm(forms.Form):
+    file = forms.FileField(label="File of suggestions", help_text="CSV, TSV, JSON Lines or a workbook.")
+
+
+class PrioritiesForm(forms.Form):
+    file = forms.FileField(label="File of priorities", help_text="CSV, TSV, JSON Lines or a workbook.")
+
+
 @for_stage(FORM)
 def suggestions(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET shows the report and the form of a file; POST takes the file, or names all its faults and changes nothing."""
     takes, posted = domain.takes_suggestions(stage), request.method == "POST"
-    form = forms.SuggestionsForm(request.POST if posted else None, request.FILES if posted else None) if takes else None
+    form = SuggestionsForm(request.POST if posted else None, request.FILES if posted else None) if takes else None
     faults: Sequence[Any] = ()
     if form and form.is_valid():
         try:
@@ -65,7 +73,7 @@ def suggestions_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
 def priorities(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET shows what is published next and the form of a file; POST takes the file, or names all its faults."""
     posted = request.method == "POST"
-    form = forms.PrioritiesForm(request.POST if posted else None, request.FILES if posted else None)
+    form = PrioritiesForm(request.POST if posted else None, request.FILES if posted else None)
     faults: Sequence[Any] = ()
     if form.is_valid():
         try:

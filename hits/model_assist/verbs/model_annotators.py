@@ -15,7 +15,7 @@ from hits.core.models.fields import MICRO
 from hits.model_assist.rules import model_leases
 from hits.models import ModelAnnotator, Project
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.text.written import line_fault
 
 PREFIX = "model_"
@@ -23,12 +23,6 @@ SHOWN = len(PREFIX) + 4
 MOST_LIVING = 50
 LONGEST_NAME, LONGEST_VERSION = 60, 40
 MOST_COST = Decimal(1000)
-
-
-class ModelEndedError(Refusal):
-    """The model has ended already."""
-
-    error_code = "model_ended"
 
 
 def register(
@@ -81,10 +75,10 @@ def _one_line(text: str, what: str, longest: int) -> str:
 
 
 def end(row: ModelAnnotator, user: User | None) -> None:
-    """Its token opens nothing from now on. Its answers stay, and so does what it decided. Raises ModelEndedError."""
+    """Its token opens nothing from now on. Its answers stay, and so does what it decided. Raises Refused."""
     with transaction.atomic():
         if not ModelAnnotator.objects.living().filter(pk=row.pk).update(ended_at=timezone.now()):
-            raise ModelEndedError(f"{row} has ended already.")
+            raise Refused("model_ended", f"{row} has ended already.")
         row.leases.all().delete()
         record(row.project, user, "ended a model", detail={"model": str(row)})
     row.refresh_from_db()
@@ -93,13 +87,13 @@ def end(row: ModelAnnotator, user: User | None) -> None:
 def give_again(row: ModelAnnotator, user: User | None) -> int:
     """Items that it was given as often as any and has not answered are given to it as often once more; how many.
 
-    Raises ModelEndedError and ArchivedError.
+    Raises Refused (model_ended) and ArchivedError.
     """
     refuse_archived(row.project)
     with transaction.atomic():
         # As whoever takes items, so that none is given while its count is set back.
         if not ModelAnnotator.objects.living().select_for_update(no_key=True).filter(pk=row.pk):
-            raise ModelEndedError(f"{row} has ended already.")
+            raise Refused("model_ended", f"{row} has ended already.")
         count = model_leases.not_given_again([row]).update(times=0)
         if count:
             record(row.project, user, "gave items again to a model", detail={"model": str(row), "items": count})

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
@@ -34,7 +33,7 @@ from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, Stepwis
 from hits.protocols.html_page.controls import Field, fields
 from hits.publishing.rules.hit_questions import has_own_page, own_page
 from hits.recipes.source import MODEL
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 
 MOST_ITEMS, USUAL_ITEMS = 100, 20
 SHORTEST_LEASE, USUAL_LEASE, LONGEST_LEASE = 10, 600, 3600
@@ -45,35 +44,6 @@ MOST_NAMED = 10
 _BESIDE = frozenset({"page", "seconds_open", "step", item_answers.ON_SCREEN, request_id.HEADER})
 # A page with a token is one with a form; nothing is posted with it.
 _TOKEN = "model"
-
-
-class ModelAnswersRefusedError(Refusal):
-    """At least one of the answers is not accepted; nothing of the call was stored. `faults` has each once."""
-
-    error_code = "model_answers_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(faults)
-        self.is_conflict = any(fault.code == "answered_otherwise" for fault in faults)
-        if self.is_conflict:
-            self.error_code, self.http_status = "answered_otherwise", 409
-        count = len({item for fault in faults for item in fault.items})
-        what = f"{count:,} of the answers {'is' if count == 1 else 'are'} not accepted"
-        super().__init__(f"{what}, so nothing was stored. Take out those that `faults` names, and send the rest.")
-
-    def details(self) -> dict[str, Any]:
-        told = [{"code": one.code, "message": one.message, "items": list(one.items)} for one in self.faults]
-        return {"faults": told}
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong with the answers about these items."""
-
-    code: str
-    message: str
-    items: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -246,16 +216,24 @@ class _Faults:
         self.found[code, message].append(item)
 
     def refuse(self) -> None:
-        """Raises ModelAnswersRefusedError."""
-        if self.found:
-            told = [Fault(code, message, tuple(items)) for (code, message), items in self.found.items()]
-            raise ModelAnswersRefusedError(told)
+        """Raises Refused (answered_otherwise, model_answers_refused)."""
+        if not self.found:
+            return
+        count = len({item for items in self.found.values() for item in items})
+        message = (
+            f"{count:,} of the answers {'is' if count == 1 else 'are'} not accepted, so nothing was stored. Take out "
+            "those that `faults` names, and send the rest."
+        )
+        faults = [{"code": code, "message": said, "items": items} for (code, said), items in self.found.items()]
+        if any(code == "answered_otherwise" for code, _ in self.found):
+            raise Refused("answered_otherwise", message, faults=faults)
+        raise Refused("model_answers_refused", message, status=400, faults=faults)
 
 
 def answer(annotator: ModelAnnotator, stage: Stage, given: Sequence[Given]) -> Stored:
     """Store all of these answers, each checked by the stage's task as that of a worker is.
 
-    The same answer again changes nothing. Raises ModelAnswersRefusedError and ArchivedError; then nothing is stored.
+    The same answer again changes nothing. Raises Refused and ArchivedError; then nothing is stored.
     """
     refuse_archived(stage.project)
     faults = _Faults()
@@ -270,7 +248,9 @@ def answer(annotator: ModelAnnotator, stage: Stage, given: Sequence[Given]) -> S
         new = []
         for one in given:
             if one.item in before:
-                if not _is_same(before[one.item], one, annotator):
+                row = before[one.item]
+                sent = (dict(one.fields), one.confidence, one.milliseconds, _cost(one, annotator))
+                if sent != (row.fields, row.confidence, row.milliseconds, row.cost):
                     faults.add("answered_otherwise", "The model gave another answer to this item before.", one.item)
             elif one.item not in leased or one.item not in items:
                 faults.add("not_given", "This item was not given to this model: take items first.", one.item)
@@ -283,7 +263,7 @@ def answer(annotator: ModelAnnotator, stage: Stage, given: Sequence[Given]) -> S
 
 
 def _refuse_twice(given: Sequence[Given], faults: _Faults) -> None:
-    """Raises ModelAnswersRefusedError: which of the two is meant, nobody can tell."""
+    """Raises Refused (model_answers_refused): which of the two is meant, nobody can tell."""
     seen: set[int] = set()
     for one in given:
         if one.item in seen:
@@ -344,11 +324,6 @@ def _refuse_unknown(stage: Stage, item: Item, unread: Sequence[str], worker: str
     if unknown and page:
         named = ", ".join(f"{name:.60}" for name in unknown[:MOST_NAMED]) + (" …" if len(unknown) > MOST_NAMED else "")
         faults.add("unknown_field", f"The task has no field {named}; it has: {', '.join(page)}.", item.pk)
-
-
-def _is_same(row: ModelAnswer, one: Given, annotator: ModelAnnotator) -> bool:
-    said = (row.fields, row.confidence, row.milliseconds, row.cost)
-    return said == (dict(one.fields), one.confidence, one.milliseconds, _cost(one, annotator))
 
 
 def _cost(one: Given, annotator: ModelAnnotator) -> Decimal | None:

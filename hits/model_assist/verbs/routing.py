@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -32,7 +31,7 @@ from hits.models import Item, Label, ModelAnnotator, ModelAnswer, RoutedItem, Ro
 from hits.projects.rules.plugins import refuse_without_crowd
 from hits.publishing.rules import hit_plans, restorations
 from hits.publishing.rules.hit_items import lock_items, without_hit
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.stats.vote_rules.votes import Rule
 from hits.stats.vote_rules.votes import decide as apply_rule
 from hits.text.language.amounts import agreeing, amount
@@ -41,20 +40,6 @@ LEAST_AUDIT, MOST_AUDIT, USUAL_AUDIT = 0.01, 0.9, 0.1
 USUAL_CONFIDENCE = 0.9
 WHY_AUDIT = "Models decide nothing without an audit: nobody would see how often they are wrong."
 MOST_MODELS = 20
-
-
-class RoutingRefusedError(Refusal):
-    """Models, their number, confidence or share of the audit do not fit, or the stage cannot be routed; every fault."""
-
-    error_code = "routing_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join(faults))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
 
 
 @dataclass(frozen=True)
@@ -121,16 +106,16 @@ class _Plan:
 
 
 def preview(stage: Stage, condition: Condition) -> Preview:
-    """Raises RoutingRefusedError, Refused (no_crowd)."""
+    """Raises Refused (routing_refused, no_crowd)."""
     refuse(stage, condition)
     return _plan(stage, condition).preview()
 
 
 def refuse(stage: Stage, condition: Condition) -> None:
-    """Raises RoutingRefusedError with every fault, Refused (no_crowd)."""
+    """Raises Refused (routing_refused) with every fault, and Refused (no_crowd)."""
     refuse_without_crowd(stage)
     if faults := [*stage_faults(stage), *_faults(stage, condition)]:
-        raise RoutingRefusedError(faults)
+        raise Refused("routing_refused", " ".join(faults), status=400, faults=faults)
 
 
 def stage_faults(stage: Stage) -> list[str]:
@@ -205,7 +190,9 @@ def _agreed(stage: Stage, condition: Condition, waiting: QuerySet[Item]) -> tupl
         if (agreeing := _agreeing(answers, condition, comparison)) is None:
             continue
         best = max(agreeing, key=lambda one: (one.confidence or 0.0, -one.pk))
-        if _is_concluded(rule, best):
+        votes = model_votes.votes(best.labels, rule.params["answers"])
+        # A rule that compares with a reference concludes nothing of an item that has none.
+        if apply_rule(rule, votes).outcome != "open":
             found.append(Agreed(item, best.pk, min(one.confidence or 0.0 for one in agreeing)))
     return answered, found
 
@@ -221,20 +208,13 @@ def _agreeing(answers: Sequence[ModelAnswer], condition: Condition, comparison: 
     return most if len(most) >= condition.least else None
 
 
-def _is_concluded(rule: Rule, answer: ModelAnswer) -> bool:
-    """Whether the rule concludes something of an item of which every answer says this. One that compares with a
-    reference does not, where the item has none.
-    """
-    return apply_rule(rule, model_votes.votes(answer.labels, rule.params["answers"])).outcome != "open"
-
-
 # Confirm and undo
 
 
 def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user: User | None) -> Routing:
     """Let the models decide these items. `decided` and `saved` are those of the preview that was confirmed.
 
-    The verdicts are written by `deciding`, which the caller starts. Raises RoutingRefusedError, Refused (no_crowd),
+    The verdicts are written by `deciding`, which the caller starts. Raises Refused (routing_refused, no_crowd),
     ArchivedError, Refused (nothing_to_route, routing_changed).
     """
     refuse(stage, condition)

@@ -11,7 +11,7 @@ from django.db import transaction
 from hits.core.action_log import record
 from hits.formats.files.faults import Faults
 from hits.formats.inputs.item_values import MOST_ROWS, Place, SuggestionRow, double, too_many
-from hits.items.rules.unpublished_items import NamedItems, named
+from hits.items.rules.new_items import NamedItems, named
 from hits.model_assist.rules import suggestions
 from hits.model_assist.rules.suggestions import GivenSuggestion
 from hits.models import Item, Stage, Suggestion

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.urls import reverse
@@ -68,7 +67,11 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
         for need in (*needs.of_money(project), *beside[project.pk]):
             if need.kind:
                 due = Due(project.pk, need.kind, need.key, need.words, need.address, need.more)
-                yield replace(due, **_little_left(project)) if need.kind == Kind.BUDGET else due
+                if need.kind == Kind.BUDGET:
+                    account = project.account
+                    facts = {"budget": f"{account.budget:.2f}", "left": f"{account.left:.2f}", "currency": "USD"}
+                    due = replace(due, event=Webhook.Event.BUDGET_LOW, facts=facts)
+                yield due
     yield from _replies(projects)
     for stage in stages:
         yield from _finished(stage)
@@ -81,12 +84,6 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     yield from _batches(stages)
     yield from _calls(projects)
     yield from _decided(projects)
-
-
-def _little_left(project: Project) -> dict[str, Any]:
-    account = project.account
-    facts = {"budget": f"{account.budget:.2f}", "left": f"{account.left:.2f}", "currency": "USD"}
-    return {"event": Webhook.Event.BUDGET_LOW, "facts": facts}
 
 
 def _finished(stage: Stage) -> Iterator[Due]:

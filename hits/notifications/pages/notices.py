@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.debug import sensitive_post_parameters
 
+from common.second_factor import device_of
+from common.second_factor_forms import OwnerForm
 from hits.accounts.verbs.sign_in import confirm_owner
 from hits.core import keyset
 from hits.models import Notice, Project
-from hits.notifications.pages import forms
 from hits.notifications.rules import notices
 from hits.notifications.verbs import notice_addresses, writing_notices
 from hits.refusals import Refused
@@ -21,6 +26,21 @@ from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, guarded
 
 NEWEST_FIRST = keyset.Order(field="told_at", falling=True, read=keyset.moment)
+
+
+class NoticeAddressForm(OwnerForm):
+    email = forms.EmailField(
+        required=False,
+        label="Your e-mail address",
+        help_text="A link is sent there first. Leave it empty to get no e-mail.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    field_order = ["email", "password", "code"]
+
+    def __init__(self, user: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(user, *arguments, **options)
+        if device_of(user) is None:
+            del self.fields["code"]
 
 
 @guarded(PAGE)
@@ -46,7 +66,7 @@ def _page(request: LeadRequest, status: int = 200, **bound: object) -> HttpRespo
         "why_no_email": notices.why_no_email(request.user),
         # Without a mail server no address can be confirmed; one that is there can still be removed.
         "takes_address": settings.MAIL or bool(request.user.email),
-        "address_form": forms.NoticeAddressForm(request.user, initial={"email": request.user.email}),
+        "address_form": NoticeAddressForm(request.user, initial={"email": request.user.email}),
         **bound,
     }
     return render(request, "notifications/index.html", context, status=status)
@@ -85,7 +105,7 @@ def choose(request: LeadRequest) -> HttpResponse:
 @guarded(VERB)
 def ask_address(request: LeadRequest) -> HttpResponse:
     """Send a link to the address; without one, no letters go out any more."""
-    form = forms.NoticeAddressForm(request.user, request.POST)
+    form = NoticeAddressForm(request.user, request.POST)
     if not form.is_valid():
         return _page(request, 400, address_form=form)
     address = form.cleaned_data["email"]
@@ -96,7 +116,7 @@ def ask_address(request: LeadRequest) -> HttpResponse:
             messages.success(request, "Your address is removed. No notices are sent by e-mail.")
             return _back("")
         notice_addresses.ask(request.user, address)
-    except (Refused, notice_addresses.AddressRefusedError, notice_addresses.LinkNotSentError) as refusal:
+    except Refused as refusal:
         form.add_error(getattr(refusal, "field", "") or "email", str(refusal))
         return _page(request, refusal.http_status, address_form=form)
     messages.success(request, f"A link was sent to {address}. Open it to confirm the address.")
@@ -112,7 +132,7 @@ def address(request: LeadRequest, token: str) -> HttpResponse:
             messages.success(request, f"Notices are sent to {said} from now on.")
             return _back("")
         found, refusal = notice_addresses.find(request.user, token), None
-    except notice_addresses.NoLinkError as error:
+    except Refused as error:
         found, refusal = "", error
     return render(
         request, "notifications/address.html", {"address": found, "refusal": refusal}, status=404 if refusal else 200

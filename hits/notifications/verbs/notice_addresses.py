@@ -21,7 +21,7 @@ from django.urls import reverse
 
 from hits.core.action_log import record_account
 from hits.core.rate_limits import allow
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 log = logging.getLogger(__name__)
 SALT = "hits.notices.address"
@@ -32,43 +32,16 @@ MOST_A_MINUTE, MOST_A_DAY = 2, 10
 DAY_SECONDS = 24 * 3600
 
 
-class AddressRefusedError(Refusal):
-    """The address cannot be taken. Nothing was changed."""
-
-    error_code = "address_refused"
-    http_status = 400
-
-
-class LinkNotSentError(Refusal):
-    """No link could be sent. Nothing was changed."""
-
-    error_code = "link_not_sent"
-    http_status = 409
-
-
-class NoLinkError(Refusal):
-    """The link is wrong, was used, has expired, or is another person's."""
-
-    error_code = "no_link"
-    http_status = 404
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This link cannot be used: it was used, is older than two days, belongs to another account, or your "
-            "password was changed since. Enter the address again to get another one."
-        )
-
-
 def ask(user: User, address: str) -> None:
-    """Send a link to the address. Not within a transaction. Raises AddressRefusedError and LinkNotSentError."""
+    """Send a link to the address. Not within a transaction. Raises Refused (address_refused, link_not_sent)."""
     _check(address)
     if not settings.MAIL:
-        raise LinkNotSentError("This installation has no mail server. Nothing was changed.")
+        raise Refused("link_not_sent", "This installation has no mail server. Nothing was changed.")
     name = f"notice-address:{user.pk}"
     if not allow(name, MOST_A_MINUTE):
-        raise LinkNotSentError("Links were sent a moment ago. Look for them, or try again in a minute.")
+        raise Refused("link_not_sent", "Links were sent a moment ago. Look for them, or try again in a minute.")
     if not allow(name, MOST_A_DAY, seconds=DAY_SECONDS):
-        raise LinkNotSentError(f"{MOST_A_DAY} links were sent today. Look for them, or try again tomorrow.")
+        raise Refused("link_not_sent", f"{MOST_A_DAY} links were sent today. Look for them, or try again tomorrow.")
     token = signing.dumps([user.pk, user.email, _password_of(user), address], salt=SALT)
     link = settings.PUBLIC_URL + reverse("notice-address", args=[token])
     text = (
@@ -79,7 +52,7 @@ def ask(user: User, address: str) -> None:
         send_mail("Confirm your address for notices", text, None, [address])
     except (OSError, ValueError) as error:
         log.exception("A link to confirm an address could not be sent")
-        raise LinkNotSentError("The link could not be sent. Check the address, or try again later.") from error
+        raise Refused("link_not_sent", "The link could not be sent. Check the address, or try again later.") from error
     if user.email != address:
         _warn(user, "asked for notices and links for a new password to be sent to another address")
 
@@ -103,23 +76,31 @@ def _password_of(user: User) -> str:
     return user.get_session_auth_hash()[:16]
 
 
+def _no_link() -> Refused:
+    message = (
+        "This link cannot be used: it was used, is older than two days, belongs to another account, or your "
+        "password was changed since. Enter the address again to get another one."
+    )
+    return Refused("no_link", message, status=404)
+
+
 def find(user: User, token: str) -> str:
-    """The address that the link is for. Raises NoLinkError."""
+    """The address that the link is for. Raises Refused (no_link)."""
     try:
         pk, before, password, address = signing.loads(token, salt=SALT, max_age=LINK_SECONDS)
     except (signing.BadSignature, ValueError) as error:
-        raise NoLinkError from error
+        raise _no_link() from error
     if (pk, before, password) != (user.pk, user.email, _password_of(user)):
-        raise NoLinkError
+        raise _no_link()
     return str(address)
 
 
 @transaction.atomic
 def confirm(user: User, token: str) -> str:
-    """Make the address the person's. Raises NoLinkError."""
+    """Make the address the person's. Raises Refused (no_link)."""
     address = find(user, token)
     if User.objects.filter(pk=user.pk, email=user.email).update(email=address) != 1:
-        raise NoLinkError
+        raise _no_link()
     record_account(user, user, "changed the address", address)
     return address
 
@@ -135,7 +116,7 @@ def remove(user: User) -> None:
 
 
 def set_by_administrator(user: User, address: str) -> None:
-    """Without a link: whoever runs commands on the server may. Raises AddressRefusedError."""
+    """Without a link: whoever runs commands on the server may. Raises Refused (address_refused)."""
     _check(address)
     with transaction.atomic():
         User.objects.filter(pk=user.pk).update(email=address)
@@ -146,6 +127,8 @@ def _check(address: str) -> None:
     try:
         validate_email(address)
     except ValidationError as error:
-        raise AddressRefusedError("This is no e-mail address. Nothing was changed.") from error
+        raise Refused("address_refused", "This is no e-mail address. Nothing was changed.", status=400) from error
     if len(address) > LONGEST_ADDRESS:
-        raise AddressRefusedError(f"An address has at most {LONGEST_ADDRESS} characters. Nothing was changed.")
+        raise Refused(
+            "address_refused", f"An address has at most {LONGEST_ADDRESS} characters. Nothing was changed.", status=400
+        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.validators import MaxLengthValidator
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers, status
@@ -12,7 +10,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.paging import LARGEST_ID, PageQuery, asked, page, page_of
+from hits.api.paging import LARGEST_ID, PageQuery, asked, page, page_of, sent
 from hits.api.shapes import Shape, UsernameField
 from hits.core.jobs import queue
 from hits.models import InboxEntry
@@ -20,7 +18,7 @@ from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT, LONG
 from hits.people.rules import recipients
 from hits.people.rules.inbox import SHOWN
 from hits.people.rules.message_templates import PLACEHOLDERS
-from hits.people.verbs import inbox, message_templates, messaging
+from hits.people.verbs import inbox, messaging
 from hits.text.language.amounts import amount_is
 from hits.workers.api.shapes import ByHandQuery
 
@@ -140,9 +138,7 @@ class Templates(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = TemplateShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        row = message_templates.save(self.project, given.validated_data, self.user)
+        row = messaging.save(self.project, sent(request, TemplateShape), self.user)
         return Response(TemplateShape(row).data, status=status.HTTP_201_CREATED)
 
 
@@ -162,15 +158,13 @@ class Template(ProjectView):
     )
     def put(self, request: Request, pk: int, **address: str) -> Response:
         get_object_or_404(self.project.message_templates, pk=pk)
-        given = TemplateShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        row = message_templates.save(self.project, given.validated_data, self.user, pk)
+        row = messaging.save(self.project, sent(request, TemplateShape), self.user, pk)
         return Response(TemplateShape(row).data)
 
     @operation("message_templates_remove", "Remove a message template", tag=TAG, code=204, refuses=[404, 409])
     def delete(self, request: Request, pk: int, **address: str) -> Response:
         get_object_or_404(self.project.message_templates, pk=pk)
-        message_templates.remove(self.project, pk, self.user)
+        messaging.remove(self.project, pk, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -185,9 +179,7 @@ class WriteToStage(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = MessageStage(data=request.data)
-        given.is_valid(raise_exception=True)
-        new = messaging.write_to(self.stage, **given.validated_data, user=self.user)
+        new = messaging.write_to(self.stage, **sent(request, MessageStage), user=self.user)
         queue.start(tasks.send_messages, self.project.pk)
         return started(f"{amount_is(new, 'message')} being sent.", self.address("messages"))
 
@@ -245,9 +237,7 @@ class ReplyToWorker(ProjectView):
     def post(self, request: Request, pk: int, **address: str) -> Response:
         entry = get_object_or_404(self.project.inbox.select_related("worker", "stage"), pk=pk)
         entry.stage.project = self.project
-        given = InboxReply(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted: dict[str, Any] = given.validated_data
+        wanted = sent(request, InboxReply)
         texts = {entry.worker.worker_id: wanted["text"]}
         messaging.write(entry.stage, wanted["subject"], texts, wanted["confirmation"], self.user, answers=entry)
         queue.start(tasks.send_messages, self.project.pk)
@@ -255,9 +245,7 @@ class ReplyToWorker(ProjectView):
 
 
 def _entries(request: Request) -> list[int]:
-    given = InboxEntries(data=request.data)
-    given.is_valid(raise_exception=True)
-    return list(given.validated_data["entries"])
+    return list(sent(request, InboxEntries)["entries"])
 
 
 class WriteToWorkers(StageView):
@@ -288,9 +276,7 @@ class WriteToWorkers(StageView):
         refuses=[404, 409, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = WriteMessages(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, WriteMessages)
         texts = {one["worker_id"]: one["text"] for one in wanted["messages"]}
         messaging.write(self.stage, wanted["subject"], texts, wanted["confirmation"], self.user)
         queue.start(tasks.send_messages, self.project.pk)

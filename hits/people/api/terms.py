@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from common.cutting import cut
 from hits.api.base import ProjectView, operation
-from hits.api.paging import LARGEST_ID, asked
+from hits.api.paging import LARGEST_ID, asked, sent
 from hits.api.shapes import Shape, UsernameField
 from hits.models import Terms
 from hits.people.models import LONGEST
@@ -73,9 +73,7 @@ class TermsOfProject(ProjectView):
         refuses=[404, 409],
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = NewTerms(data=request.data)
-        given.is_valid(raise_exception=True)
-        flow.save(self.project, given.validated_data["text"], self.user)
+        flow.save(self.project, sent(request, NewTerms)["text"], self.user)
         return Response(self._listed())
 
     @operation(

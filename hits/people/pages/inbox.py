@@ -19,6 +19,7 @@ from hits.people.rules.inbox import NEWEST_FIRST, SHOWN
 from hits.people.rules.message_templates import filled, of_project, values
 from hits.people.verbs import inbox as flow
 from hits.people.verbs import messaging
+from hits.refusals import Refused
 from hits.text.language.amounts import amount_is
 from hits.views import jobs, paging
 from hits.views.forms import MessageForm
@@ -62,7 +63,7 @@ def _change(request: LeadRequest, project: Project, *, opens: bool) -> HttpRespo
     pks = [pk for text in request.POST.getlist("entry") if (pk := paging.id_of(text))]
     try:
         number = change(project, pks, request.user)
-    except flow.NotThereError as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         word = "opened again" if opens else "marked as answered"
@@ -82,7 +83,7 @@ def reply(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
         texts = {entry.worker.worker_id: request.POST.get("text", "")}
         try:
             messaging.write(entry.stage, given["subject"], texts, given["confirmation"], request.user, answers=entry)
-        except messaging.MessageRefusedError as error:
+        except Refused as error:
             messages.error(request, str(error))
             return _reply(request, project, entry, form)
         jobs.start(request, tasks.send_messages, project.pk, said="The answer is being sent.")

@@ -16,9 +16,10 @@ from hits.models import MessageTemplate, Project, Stage, WorkerMessage
 from hits.people.models import LONGEST_WRITTEN
 from hits.people.pages import forms
 from hits.people.rules import recipients
-from hits.people.rules.message_templates import PLACEHOLDERS, TemplateRefusedError, filled, of_project, values
-from hits.people.verbs import message_templates as flow
+from hits.people.rules.message_templates import PLACEHOLDERS, filled, of_project, values
 from hits.people.verbs import messaging
+from hits.people.verbs import messaging as flow
+from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.text.language.amounts import amount_is
 from hits.views import jobs, paging
@@ -73,8 +74,8 @@ def _save(request: LeadRequest, project: Project, row: MessageTemplate | None) -
     form.full_clean()
     try:
         made = flow.save(project, form.cleaned_data, request.user, row.pk if row else None)
-    except TemplateRefusedError as refusal:
-        for name, fault in refusal.faults.items():
+    except Refused as refusal:
+        for name, fault in refusal.details()["faults"].items():
             form.add_error(name, fault)
         return _templates(request, project, form, row, 400)
     messages.success(request, f"“{made.name}” is kept.")
@@ -122,20 +123,23 @@ def write_all(request: LeadRequest, stage: Stage) -> HttpResponse:
         new = messaging.write_to(
             stage, given["recipients"], given["subject"], given["text"], given["confirmation"], request.user
         )
-    except messaging.ConfirmationUsedError as error:
-        messages.error(request, "This page has sent another text already. Press the button again to send this one too.")
-        fresh = {**request.POST.dict(), "confirmation": secrets.token_urlsafe(16)}
-        return _write_all(request, stage, forms.MessageAllForm(fresh), error.http_status)
-    except (messaging.MessageRefusedError, recipients.UnknownRecipientsError) as error:
-        messages.error(request, str(error))
-        return _write_all(request, stage, form, 400)
+    except Refused as error:
+        said = str(error)
+        if error.error_code == "confirmation_used":
+            said = "This page has sent another text already. Press the button again to send this one too."
+            form = forms.MessageAllForm({**request.POST.dict(), "confirmation": secrets.token_urlsafe(16)})
+        messages.error(request, said)
+        return _write_all(request, stage, form, error.http_status)
     said = f"{amount_is(new, 'message')} being sent."
     jobs.start(request, tasks.send_messages, stage.project_id, said=said)
     return redirect("messages", stage.project.slug)
 
 
 def _begun(request: HttpRequest, stage: Stage) -> dict[str, Any]:
-    begun: dict[str, Any] = {"recipients": next(iter(recipients.WAYS)), "confirmation": secrets.token_urlsafe(16)}
+    begun: dict[str, Any] = {
+        "recipients": next(iter(recipients.WAYS)),
+        "confirmation": secrets.token_urlsafe(16),
+    }
     if row := chosen_template(request, stage.project):
         begun |= {"subject": row.subject, "text": row.text}
     return begun

@@ -20,8 +20,9 @@ from django.views.decorators.http import require_http_methods
 from hits.answers.pages.task import in_own_language, place_of
 from hits.models import WorkerMessage
 from hits.people.models import LONGEST_REPLY
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules.inbox import reply_path
 from hits.people.verbs import inbox
+from hits.refusals import Refused
 from hits.text.wording import _
 
 # A reply of that many characters, each of them percent-encoded, and the rest of the form.
@@ -56,14 +57,11 @@ def reply(request: HttpRequest, token: str) -> HttpResponse:
         if request.method != "POST":
             return _page(message, sent=SENT in request.GET)
         text = request.POST.get("text", "")
-        try:
-            inbox.take_reply(token, text, place_of(request))
-        except inbox.ReplyLinkError:
-            raise
-        except inbox.ReplyRefusedError as refusal:
-            return _page(message, text=text[:LONGEST_REPLY], refusal=str(refusal), status=refusal.status)
-    except inbox.ReplyLinkError as refusal:
-        return _refused(str(refusal), refusal.status)
+        inbox.take_reply(token, text, place_of(request))
+    except Refused as refusal:
+        if refusal.error_code == "reply_link":
+            return _refused(str(refusal), refusal.http_status)
+        return _page(message, text=text[:LONGEST_REPLY], refusal=str(refusal), status=refusal.http_status)
     return HttpResponseRedirect(f"{reply_path(message.pk)}?{SENT}=1", status=303)
 
 

@@ -8,8 +8,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits.models import Project
 from hits.people.pages import forms
-from hits.people.rules.terms import TermsRefusedError, answers_by_version, checked, not_asked_in, standing
+from hits.people.rules.terms import answers_by_version, checked, not_asked_in, standing
 from hits.people.verbs import terms as flow
+from hits.refusals import Refused
 from hits.text.markdown import rendered
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
 
@@ -29,8 +30,8 @@ def terms(request: LeadRequest, project: Project) -> HttpResponse:
         if "publish" not in request.POST:
             return _page(request, project, form, preview=checked(text))
         made, is_new = flow.save(project, text, request.user)
-    except TermsRefusedError as refusal:
-        for fault in refusal.faults:
+    except Refused as refusal:
+        for fault in refusal.details()["faults"]:
             form.add_error("text", fault)
         return _page(request, project, form, 400)
     if is_new:
@@ -67,7 +68,7 @@ def version(request: HttpRequest, project: Project, number: int) -> HttpResponse
 def withdraw(request: LeadRequest, project: Project) -> HttpResponse:
     try:
         ended = flow.withdraw(project, request.user)
-    except flow.NoTermsError as refusal:
+    except Refused as refusal:
         messages.info(request, str(refusal))
     else:
         said = f"Version {ended.version} is withdrawn: no worker is asked to agree any more. Who agreed stays known."

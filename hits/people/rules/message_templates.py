@@ -11,7 +11,7 @@ from typing import Any
 
 from hits.models import MessageTemplate, Project, Stage, Worker
 from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_WRITTEN
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.text.written import kept, kept_lines
 
 # What each stands for, in words for leads.
@@ -22,20 +22,6 @@ PLACEHOLDERS = {
     "email": "the project's address for questions",
 }
 _NAMED = re.compile(r"\{([^{}\s]{1,40})\}")
-
-
-class TemplateRefusedError(Refusal):
-    """What was given is no template; `faults` are sentences by the field that they are about. Nothing was changed."""
-
-    error_code = "template_refused"
-    http_status = 400
-
-    def __init__(self, faults: Mapping[str, str]) -> None:
-        self.faults = dict(faults)
-        super().__init__(" ".join(self.faults.values()))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": self.faults}
 
 
 def unknown(*texts: str) -> list[str]:
@@ -69,7 +55,7 @@ def filled(text: str, found: Mapping[str, str]) -> str:
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, str]:
-    """`name`, `subject` and `text` as they are kept. Raises TemplateRefusedError with every fault."""
+    """`name`, `subject` and `text` as they are kept. Raises Refused (template_refused) with every fault."""
     name, subject = kept(str(given.get("name", ""))), kept(str(given.get("subject", "")))
     text = kept_lines(str(given.get("text", "")))
     faults = {}
@@ -84,7 +70,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, str]:
     elif fault := unknown_fault(text):
         faults["text"] = fault
     if faults:
-        raise TemplateRefusedError(faults)
+        raise Refused("template_refused", " ".join(faults.values()), status=400, faults=faults)
     return {"name": name, "subject": subject, "text": text}
 
 

@@ -12,17 +12,7 @@ from django.db.models import QuerySet
 
 from hits.models import Grant, Stage, Worker
 from hits.pools import rules as pools
-from hits.refusals import Refusal
-
-
-class UnknownRecipientsError(Refusal):
-    """There is no such way to choose recipients. Nothing was sent."""
-
-    error_code = "unknown_recipients"
-    http_status = 400
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There are no recipients {name!r:.40}. There are: {', '.join(WAYS)}. Nothing was sent.")
+from hits.refusals import Refused
 
 
 @dataclass(frozen=True)
@@ -61,8 +51,9 @@ WAYS: dict[str, Way] = {
 def found(stage: Stage, name: str) -> QuerySet[Worker]:
     """By their ids; without workers of files of results, who are at no marketplace that could pass anything on.
 
-    Raises UnknownRecipientsError.
+    Raises Refused (unknown_recipients).
     """
     if name not in WAYS:
-        raise UnknownRecipientsError(name)
+        message = f"There are no recipients {name!r:.40}. There are: {', '.join(WAYS)}. Nothing was sent."
+        raise Refused("unknown_recipients", message, status=400)
     return WAYS[name].find(stage).filter(imported_into=None).order_by("worker_id").distinct()

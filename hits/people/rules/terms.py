@@ -26,7 +26,7 @@ from hits.models import Assignment, Draft, Hit, Project, Stage, StageSummary, Te
 from hits.people.models import LONGEST
 from hits.projects.rules.plugins import usable_protocol
 from hits.protocols.optional import OwnPageProtocol
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.text.markdown import rendered
 from hits.text.wording import _
 
@@ -36,20 +36,6 @@ FIELD = "project:terms"
 CLOCKS = timedelta(minutes=1)
 # Control characters, halves of surrogate pairs, and signs that some readers take for the end of a line.
 _UNSHOWN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-
-
-class TermsRefusedError(Refusal):
-    """What was written cannot be terms; `faults` are sentences. Nothing was changed."""
-
-    error_code = "terms_refused"
-    http_status = 400
-
-    def __init__(self, faults: list[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join(faults))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,7 @@ class Asked:
 
 
 def checked(text: str) -> str:
-    """With line ends of one kind, without empty lines around it. Raises TermsRefusedError."""
+    """With line ends of one kind, without empty lines around it. Raises Refused (terms_refused)."""
     wanted = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     faults = []
     if not wanted.strip():
@@ -78,7 +64,7 @@ def checked(text: str) -> str:
     if any(sign not in "\n\t" and unicodedata.category(sign) in _UNSHOWN for sign in wanted):
         faults.append("The text has a character that cannot be shown: write it as plain text.")
     if faults:
-        raise TermsRefusedError(faults)
+        raise Refused("terms_refused", " ".join(faults), status=400, faults=faults)
     return wanted
 
 

@@ -21,17 +21,18 @@ from hits.core.action_log import record
 from hits.core.jobs.leases import Held, lease
 from hits.items.rules.item_texts import ItemTexts, shortened
 from hits.judging.rules.crowd_answers import Comparison
-from hits.models import InboxEntry, Item, Label, Project, Stage, Worker, WorkerMessage
+from hits.models import InboxEntry, Item, Label, MessageTemplate, Project, Stage, Worker, WorkerMessage
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
 from hits.people.models import LONGEST_SUBJECT, LONGEST_WRITTEN, OF_BLOCKS, OF_TESTS
 from hits.people.rules import inbox
 from hits.people.rules import recipients as ways
-from hits.people.rules.message_templates import filled, unknown_fault, values
-from hits.people.rules.reply_links import with_link
+from hits.people.rules.inbox import with_link
+from hits.people.rules.message_templates import checked, filled, unknown_fault, values
+from hits.projects.rules.archived import refuse_archived
 from hits.protocols.base import COUNTED
 from hits.publishing.rules.marketplace_account import gateway, sentence
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.majority import majority_of
 
 State = WorkerMessage.State
@@ -45,31 +46,8 @@ LONGEST_EXCERPT = 120
 NO_MISTAKES = "(Write here what you want the worker to do otherwise.)"
 
 
-class MessageRefusedError(Refusal):
-    """Messages that cannot be sent. Nothing was sent."""
-
-    error_code = "message_refused"
-    http_status = 400
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join([*faults, "Nothing was sent."]))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
-
-
-class ConfirmationUsedError(MessageRefusedError):
-    """The confirmation belongs to messages that say something else. Nothing was sent."""
-
-    error_code = "confirmation_used"
-    http_status = 409
-
-    def __init__(self) -> None:
-        super().__init__(["Other messages have this confirmation: choose a fresh one."])
-
-
 # What a message begins with
+MOST_TEMPLATES = 100
 
 
 def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
@@ -158,8 +136,8 @@ def write(
     """Write down a message to each of these workers of the stage; `send` passes them on. Returns how many are new.
 
     `texts` are by worker id; `confirmation` belongs to what one opened page says: confirming that twice sends it once.
-    A message that `answers` what its worker wrote marks that as answered. Raises MessageRefusedError with every fault,
-    and ConfirmationUsedError.
+    A message that `answers` what its worker wrote marks that as answered. Raises Refused (message_refused) with
+    every fault, and Refused (confirmation_used).
     """
     subject = " ".join(subject.split())
     # Workers of a file of results are at no marketplace that could pass anything on.
@@ -167,7 +145,7 @@ def write(
     stats = here.filter(worker__worker_id__in=list(texts)).select_related("worker")
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
     if faults := [*_faults(subject, texts, workers), *_reserved(confirmation)]:
-        raise MessageRefusedError(faults)
+        raise Refused("message_refused", " ".join([*faults, "Nothing was sent."]), status=400, faults=faults)
     said = [(workers[worker_id], subject, text) for worker_id, text in texts.items()]
     with transaction.atomic():
         rows = _write_down(stage, said, confirmation, user, subject)
@@ -179,7 +157,7 @@ def write(
 def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmation: str, user: User | None) -> int:
     """Write down one text to many workers, placeholders filled for each; otherwise as `write`.
 
-    `recipients` is a way of `hits.people.rules.recipients.WAYS`. Raises UnknownRecipientsError too.
+    `recipients` is a way of `hits.people.rules.recipients.WAYS`. Raises Refused (unknown_recipients) too.
     """
     subject, text = " ".join(subject.split()), text.strip()
     workers = list(ways.found(stage, recipients)[: MOST_OF_STAGE + 1])
@@ -196,7 +174,7 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
     if any(len(words) > LONGEST_WRITTEN for _, _, words in said):
         faults.append(f"Write a text of at most {LONGEST_WRITTEN:,} characters.")
     if faults:
-        raise MessageRefusedError(faults)
+        raise Refused("message_refused", " ".join([*faults, "Nothing was sent."]), status=400, faults=faults)
     with transaction.atomic():
         return len(_write_down(stage, said, confirmation, user, subject))
 
@@ -204,7 +182,7 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
 def _write_down(
     stage: Stage, said: Sequence[tuple[Worker, str, str]], confirmation: str, user: User | None, subject: str
 ) -> list[WorkerMessage]:
-    """The new ones of (worker, subject, text); `subject` is what the log says of them. Raises ConfirmationUsedError."""
+    """The new ones of (worker, subject, text); `subject` is what the log says of them. Raises Refused."""
     # Under the stage's lock: of two clicks the second finds what the first one wrote.
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     earlier = {row.worker_id: row for row in WorkerMessage.objects.filter(confirmation=confirmation)}
@@ -252,16 +230,16 @@ def _reserved(confirmation: str) -> list[str]:
 
 
 def _refuse_others(stage: Stage, said: Sequence[tuple[Worker, str, str]], earlier: Mapping[int, WorkerMessage]) -> None:
-    """Raises ConfirmationUsedError where the messages of this confirmation are not these.
+    """Raises Refused (confirmation_used) where the messages of this confirmation are not these.
 
     Programs choose confirmations of their own: one that is used again must not let messages pass for sent that were
     never written. One text to many may reach workers who were not there before, so those alone say nothing.
     """
     again = [(earlier[worker.pk], about, text.strip()) for worker, about, text in said if worker.pk in earlier]
-    if any((row.stage_id, row.subject, row.text) != (stage.pk, about, text) for row, about, text in again):
-        raise ConfirmationUsedError
-    if earlier and not again:
-        raise ConfirmationUsedError
+    others = any((row.stage_id, row.subject, row.text) != (stage.pk, about, text) for row, about, text in again)
+    if others or (earlier and not again):
+        fault = "Other messages have this confirmation: choose a fresh one."
+        raise Refused("confirmation_used", f"{fault} Nothing was sent.", faults=[fault])
 
 
 # Send
@@ -321,3 +299,42 @@ def unfinished() -> list[int]:
     """Projects with messages that a crash or an absent marketplace left."""
     waiting = WorkerMessage.objects.filter(state=State.PLANNED)
     return sorted(set(waiting.order_by().values_list("project", flat=True)))
+
+
+# Templates
+
+
+def save(project: Project, given: Mapping[str, Any], user: User | None, pk: int | None = None) -> MessageTemplate:
+    """A new template, or with `pk` that one of the project with other words.
+
+    Raises Refused (template_refused), ArchivedError, and MessageTemplate.DoesNotExist.
+    """
+    values = checked(given)
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        refuse_archived(locked)
+        rows = locked.message_templates
+        row = MessageTemplate(project=locked) if pk is None else rows.get(pk=pk)
+        fault = ""
+        if rows.filter(name=values["name"]).exclude(pk=row.pk).exists():
+            fault = "Another template of the project has this name."
+        elif pk is None and rows.count() >= MOST_TEMPLATES:
+            fault = f"A project has at most {MOST_TEMPLATES} templates: remove one first."
+        if fault:
+            raise Refused("template_refused", fault, status=400, faults={"name": fault})
+        before = (row.name, row.subject, row.text)
+        row.name, row.subject, row.text = values["name"], values["subject"], values["text"]
+        if before != (row.name, row.subject, row.text):
+            row.changed_by, row.changed_at = user, timezone.now()
+            row.save()
+            record(locked, user, "saved a message template", detail={"template": row.name})
+    return row
+
+
+def remove(project: Project, pk: int, user: User | None) -> None:
+    """Messages that began with it stay as they are. Raises ArchivedError and MessageTemplate.DoesNotExist."""
+    with transaction.atomic():
+        refuse_archived(project)
+        row = project.message_templates.select_for_update().get(pk=pk)
+        record(project, user, "removed a message template", detail={"template": row.name})
+        row.delete()

@@ -12,23 +12,17 @@ from django.utils import timezone
 
 from hits.core.action_log import record
 from hits.models import Project, Terms
-from hits.people.rules.terms import TermsRefusedError, checked
+from hits.people.rules.terms import checked
 from hits.projects.rules.archived import refuse_archived
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 MOST_VERSIONS = 500
-
-
-class NoTermsError(Refusal):
-    """The project has no terms that could be withdrawn. Nothing was changed."""
-
-    error_code = "no_terms"
 
 
 def save(project: Project, text: str, user: User | None) -> tuple[Terms, bool]:
     """Make the next version, which stands from now on; returns it, and whether it is new.
 
-    The text of the version that stands, once more, makes none. Raises TermsRefusedError and ArchivedError.
+    The text of the version that stands, once more, makes none. Raises Refused (terms_refused) and ArchivedError.
     """
     wanted = checked(text)
     with transaction.atomic():
@@ -38,7 +32,8 @@ def save(project: Project, text: str, user: User | None) -> tuple[Terms, bool]:
             return before, False
         last = locked.terms.aggregate(last=Max("version"))["last"] or 0
         if last >= MOST_VERSIONS:
-            raise TermsRefusedError([f"A project has at most {MOST_VERSIONS:,} versions of its terms."])
+            fault = f"A project has at most {MOST_VERSIONS:,} versions of its terms."
+            raise Refused("terms_refused", fault, status=400, faults=[fault])
         now = timezone.now()
         locked.terms.standing().update(ended_at=now)
         made = Terms.objects.create(project=locked, version=last + 1, text=wanted, made_at=now, made_by=user)
@@ -49,13 +44,13 @@ def save(project: Project, text: str, user: User | None) -> tuple[Terms, bool]:
 def withdraw(project: Project, user: User | None) -> Terms:
     """Ask nobody for an agreement any more; returns the version that stood. Who agreed stays known.
 
-    Raises NoTermsError and ArchivedError.
+    Raises Refused (no_terms) and ArchivedError.
     """
     with transaction.atomic():
         locked = _locked(project)
         before = locked.terms.standing().first()
         if before is None:
-            raise NoTermsError("This project has no terms that stand. Nothing was changed.")
+            raise Refused("no_terms", "This project has no terms that stand. Nothing was changed.")
         before.ended_at = timezone.now()
         before.save(update_fields=["ended_at"])
         record(locked, user, "withdrew the terms for workers", detail={"version": before.version})

@@ -26,7 +26,6 @@ from hits.mturk.fees import unit_cost
 from hits.notifications.jobs import needs
 from hits.payments.rules.budget_requests import AboveLimitError, limit_of
 from hits.payments.verbs import requesting_budget
-from hits.pools.rules import PoolRefusedError
 from hits.projects.jobs import sample_crowd
 from hits.projects.models import ProjectQuerySet
 from hits.projects.pages import forms
@@ -35,7 +34,7 @@ from hits.projects.verbs import archiving, members, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
 from hits.recipes import Recipe, StageSpec
-from hits.refusals import Refusal, Refused
+from hits.refusals import Refused
 from hits.stages.pages import overview
 from hits.views import action_words, jobs, navigation, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
@@ -104,7 +103,7 @@ def new(request: LeadRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             return _started(request, _create(form.cleaned_data, request.user))
-        except (Refused, PoolRefusedError) as refusal:
+        except Refused as refusal:
             _add_refusal(form, refusal)
     _say_room(form, room_of(request.user), request.user)
     context = {
@@ -128,7 +127,7 @@ def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
-    """Raises PoolRefusedError and Refused (project_file_refused, above_lead_limit)."""
+    """Raises Refused (project_file_refused, pool_refused, above_lead_limit)."""
     name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
         file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
@@ -153,7 +152,7 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
     if form.is_valid():
         try:
             return _started(request, project_files.clone(project, owner=request.user, **form.cleaned_data))
-        except (Refused, PoolRefusedError) as refusal:
+        except Refused as refusal:
             # Of a file: the recipe has other stages than when this project began.
             _add_refusal(form, refusal)
     _say_room(form, room_of(request.user), request.user)
@@ -161,11 +160,11 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
     return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
 
 
-def _add_refusal(form: Form, refusal: Refusal) -> None:
+def _add_refusal(form: Form, refusal: Refused) -> None:
     """Each of its faults beside the field that it is about, or above the form. A guest's is a page of its own."""
     if refusal.error_code == "guest":
         raise refusal
-    field = getattr(refusal, "field", "")
+    field = refusal.field
     for fault in refusal.details().get("faults", [str(refusal)]):
         form.add_error(field if field in form.fields else None, fault)
 
@@ -308,7 +307,7 @@ def import_file(request: LeadRequest, project: Project) -> HttpResponse:
         upload = importing.create_upload(
             project, name, content, origin, request.user, ask=True, media_files=media_files
         )
-    except importing.UploadRefusedError as error:
+    except Refused as error:
         form.add_error("file", str(error))
         return _page(request, project, 400, import_form=form)
     if upload.media:

@@ -55,7 +55,7 @@ def create(
     does. Not `limited` is what a command of the server makes, whatever its owner may budget in all.
 
     Raises hits.protocols errors for settings that do not fit, Refused (guest, above_lead_limit), and
-    PoolRefusedError where stages ask for pools that the owner may not use.
+    Refused (pool_refused) where stages ask for pools that the owner may not use.
     """
     check_crowds(recipe)
     refuse_guest(owner)

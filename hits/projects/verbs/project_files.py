@@ -21,7 +21,7 @@ from hits.core.action_log import record
 from hits.formats.files.faults import Faults
 from hits.formats.inputs.qualification_test import Details, check_details, read_questions
 from hits.models import Project, QualificationTest, Stage
-from hits.people.rules.terms import TermsRefusedError, checked
+from hits.people.rules.terms import checked
 from hits.projects.rules.plugins import load_recipe, options_of
 from hits.projects.rules.project_rows import copy_items, create
 from hits.recipes import OptionError, Recipe, RecipeError, StageSpec, TestSpec
@@ -197,8 +197,8 @@ def _card(given: object, faults: list[str]) -> dict[str, str]:
         return {}
     try:
         return release_cards.checked({}, given)
-    except release_cards.ReleaseCardError as refusal:
-        faults += [f"card.{fault}" for fault in refusal.faults]
+    except Refused as refusal:
+        faults += [f"card.{fault}" for fault in refusal.details()["faults"]]
         return {}
 
 
@@ -211,8 +211,8 @@ def _terms(given: Mapping[str, Any], faults: list[str]) -> str:
         return ""
     try:
         return checked(given["terms"])
-    except TermsRefusedError as refusal:
-        faults += [f"terms: {fault}" for fault in refusal.faults]
+    except Refused as refusal:
+        faults += [f"terms: {fault}" for fault in refusal.details()["faults"]]
         return ""
 
 

@@ -23,7 +23,7 @@ from hits.stages.pages.stages import frame
 from hits.stages.verbs import aggregation_rule
 from hits.views import jobs, navigation, words
 from hits.views.guard import FORM, LeadRequest, for_stage
-from hits.workers.rules.required_tests import NotOfferedError, unoffered
+from hits.workers.rules.project_qualifications import unoffered
 
 MOST_ITEMS = 10_000_000
 
@@ -63,7 +63,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
             return redirect("budget-requests", stage.project.slug)
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except (Refused, NotOfferedError, BalanceTooLowError) as error:
+    except (Refused, BalanceTooLowError) as error:
         level = messages.WARNING if error.error_code == "quote_changed" else messages.ERROR
         messages.add_message(request, level, f"{error} Nothing was published.")
         return _quote(request, stage, 409)

@@ -33,7 +33,7 @@ from hits.publishing.rules.restorations import why_calls_wait
 from hits.recipes.spec import LONGEST_SECONDS
 from hits.refusals import Refused
 from hits.workers.rules import screening
-from hits.workers.rules.required_tests import refuse_unoffered, unoffered
+from hits.workers.rules.project_qualifications import refuse_unoffered, unoffered
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
@@ -205,7 +205,7 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, MisfitError, BudgetExceededError, BalanceTooLowError and Refused (check_questions_refused,
+    Raises BudgetExceededError, BalanceTooLowError and Refused (not_offered, misfit, check_questions_refused,
     unknown_unit, suggestions_do_not_fit, nothing_to_publish, quote_changed).
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()

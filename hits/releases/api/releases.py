@@ -18,14 +18,14 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core.jobs import queue
 from hits.items.api.uploads import FORM_BYTES
 from hits.models import ReleaseFile, StageSummary
 from hits.releases.api import shapes
 from hits.releases.rules import release_folders
 from hits.releases.rules.release_cards import stated
-from hits.releases.verbs import changing_card, evaluating, releasing, withdrawing
+from hits.releases.verbs import evaluating, releasing, withdrawing
 
 TAG = "Releases"
 # Up to so many items a release is made while the caller waits; above, in the background.
@@ -52,9 +52,7 @@ class ReleaseCard(ProjectView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = shapes.ReleaseCardShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        changing_card.change_card(self.project, given.validated_data, self.user)
+        withdrawing.change_card(self.project, sent(request, shapes.ReleaseCardShape), self.user)
         return Response(asdict(stated(self.project.card)))
 
 
@@ -153,10 +151,9 @@ class Archive(ProjectView):
         refuses=[404],
     )
     def get(self, request: Request, number: int, **address: str) -> FileResponse:
-        query = shapes.ArchiveQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
+        without_keys = asked(request, shapes.ArchiveQuery)["without_keys"]
         row = get_object_or_404(self.project.releases.select_related("project"), number=number)
-        made = release_folders.zipped(row, keys=not query.validated_data["without_keys"])
+        made = release_folders.zipped(row, keys=not without_keys)
         return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")
 
 
@@ -170,10 +167,9 @@ class Withdrawal(ProjectView):
         refuses=[400, 404, 409],
     )
     def post(self, request: Request, number: int, **address: str) -> Response:
-        given = shapes.NewWithdrawal(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = sent(request, shapes.NewWithdrawal)
         row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
-        withdrawing.withdraw(row, self.user, **given.validated_data)
+        withdrawing.withdraw(row, self.user, **given)
         return Response(shapes.ReleaseDetailShape(row, context={"request": request}).data)
 
 
@@ -231,8 +227,7 @@ class Baselines(ProjectView):
     )
     def post(self, request: Request, number: int, **address: str) -> Response:
         row = get_object_or_404(self.project.releases.select_related("project"), number=number)
-        given = shapes.BaselineSettings(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = sent(request, shapes.BaselineSettings)
         evaluating.refuse_without_key(row)
-        queue.start(tasks.run_baselines, row.pk, self.user.pk, given.validated_data["seed"])
+        queue.start(tasks.run_baselines, row.pk, self.user.pk, given["seed"])
         return started("The baselines are being run.", self.address("release", number))

@@ -9,16 +9,16 @@ from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, StageView, operation
+from hits.api.paging import asked, sent
 from hits.core.jobs import queue
+from hits.items import jobs as form_jobs
 from hits.items.api.shapes import TextFile, UploadDetailShape
-from hits.items.api.uploads import refuse_large_file, text_sent
-from hits.items.jobs import results_forms as form_jobs
+from hits.items.api.uploads import FileView, text_sent
 from hits.items.rules import results_forms
 from hits.items.verbs import importing
 from hits.releases.api import shapes
@@ -28,8 +28,7 @@ from hits.releases.verbs import exporting, removing_results
 TAG = "Answers"
 
 
-class StageResults(StageView):
-    parser_classes = [MultiPartParser]
+class StageResults(FileView, StageView):
     heavy = frozenset({"GET", "POST"})
 
     @operation(
@@ -54,23 +53,16 @@ class StageResults(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewResults(data=request.data)
-        given.is_valid(raise_exception=True)
-        content, name = text_sent(given.validated_data), given.validated_data["file"].name
-        pairs = given.validated_data.get("mapping", ())
+        given = sent(request, shapes.NewResults)
+        content, name = text_sent(given), given["file"].name
+        pairs = given.get("mapping", ())
         upload = importing.create_results_upload(self.stage, name, content, self.user, pairs)
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class ResultsColumns(StageView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class ResultsColumns(FileView, StageView):
     @operation(
         "results_columns",
         "The columns of a file of results, and which an import would read as what; keeps nothing",
@@ -80,19 +72,12 @@ class ResultsColumns(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = TextFile(data=request.data)
-        given.is_valid(raise_exception=True)
-        content, name = text_sent(given.validated_data), given.validated_data["file"].name
+        given = sent(request, TextFile)
+        content, name = text_sent(given), given["file"].name
         return Response(shapes.ResultsColumns(shown(self.stage, io.BytesIO(content), name)).data)
 
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
-
-class ResultsForm(StageView):
-    parser_classes = [MultiPartParser]
-    heavy = frozenset({"POST"})
-
+class ResultsForm(FileView, StageView):
     @operation(
         "results_form",
         "What a questionnaire of the columns of a file of results would be: 200, keeps nothing. With `make` 202: it is "
@@ -104,9 +89,7 @@ class ResultsForm(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.NewResultsForm(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, shapes.NewResultsForm)
         content, name = text_sent(wanted), wanted["file"].name
         proposal = results_forms.with_kinds(content, name, dict(wanted.get("kinds", ())), wanted.get("hidden"))
         if not wanted["make"]:
@@ -115,9 +98,6 @@ class ResultsForm(StageView):
         queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
-
-    def refuse_large_body(self, length: int) -> None:
-        refuse_large_file(length)
 
 
 class ResultFile(StageView):
@@ -152,9 +132,7 @@ class ProjectResults(ProjectView):
 
 
 def _choices(request: Request) -> exporting.Choices:
-    given = shapes.ResultsQuery(data=request.query_params)
-    given.is_valid(raise_exception=True)
-    wanted = given.validated_data
+    wanted = asked(request, shapes.ResultsQuery)
     return exporting.Choices(
         wanted["file"],
         wanted["workers"] == "ids",

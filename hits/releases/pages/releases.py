@@ -13,10 +13,11 @@ from hits import tasks
 from hits.formats.files.faults import FormatErrors
 from hits.formats.outputs.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
+from hits.refusals import Refused
 from hits.releases.pages import forms
-from hits.releases.rules import evaluated_systems, release_folders
-from hits.releases.rules.release_cards import TEXTS, ReleaseCardError, stated
-from hits.releases.verbs import changing_card, evaluating, releasing, withdrawing
+from hits.releases.rules import release_folders
+from hits.releases.rules.release_cards import TEXTS, stated
+from hits.releases.verbs import evaluating, releasing, withdrawing
 from hits.stats.aggregation.methods import METHODS
 from hits.templatetags.figures import minus
 from hits.views import jobs, navigation
@@ -84,9 +85,9 @@ def change_card(request: LeadRequest, project: Project) -> HttpResponse:
             # The form has the terms that were stated: they go with the licence.
             given = {**given, "terms": ""}
         try:
-            changing_card.change_card(project, given, request.user)
-        except ReleaseCardError as refusal:
-            for fault in refusal.faults:
+            withdrawing.change_card(project, given, request.user)
+        except Refused as refusal:
+            for fault in refusal.details()["faults"]:
                 name = fault.split()[0]
                 form.add_error(name if name in form.fields else None, fault)
         else:
@@ -131,7 +132,7 @@ def preview(request: HttpRequest, project: Project) -> HttpResponse:
     """Reads every kept item, so it is a page (and a part) of its own."""
     try:
         found = releasing.preview(project)
-    except releasing.NothingToReleaseError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return redirect("releases", project.slug)
     content = {**_frame(project), **described(found), "previewed": True}
@@ -144,7 +145,9 @@ def described(manifest: dict) -> dict[str, object]:
     counts: dict[str, int] = manifest.get("counts", {})
     statistics: dict[str, dict[str, float | None]] = manifest.get("statistics", {})
     splits = list(statistics)
-    table = [(_title(name), [statistics[split].get(name) for split in splits]) for name in _measures(statistics)]
+    there = {name for figures in statistics.values() for name in figures}
+    measures = [*(name for name in MEASURES if name in there), *sorted(there - MEASURES.keys())]
+    table = [(_title(name), [statistics[split].get(name) for split in splits]) for name in measures]
     left_out = sorted(manifest.get("left_out", {}).items(), key=lambda pair: -pair[1])
     return {
         "counts": counts.items(),
@@ -176,11 +179,6 @@ def _artefacts(found: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, fl
     return [(sees, split, figures) for sees, of in parts for split, figures in of.items()]
 
 
-def _measures(statistics: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    there = {name for figures in statistics.values() for name in figures}
-    return [*(name for name in MEASURES if name in there), *sorted(there - MEASURES.keys())]
-
-
 def _title(measure: str) -> str:
     return MEASURES.get(measure, measure.replace("_", " ").capitalize())
 
@@ -195,7 +193,7 @@ def make(request: LeadRequest, project: Project) -> HttpResponse:
             jobs.start(request, tasks.make_release, project.pk, request.user.pk, said=said)
             return redirect("releases", project.slug)
         made, is_new = releasing.release(project, request.user)
-    except releasing.NothingToReleaseError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return redirect("releases", project.slug)
     if is_new:
@@ -233,7 +231,7 @@ def run_baselines(request: LeadRequest, project: Project, number: int) -> HttpRe
     row = get_object_or_404(project.releases, number=number)
     try:
         evaluating.refuse_without_key(row)
-    except evaluating.EvaluationRefusedError as error:
+    except Refused as error:
         messages.error(request, str(error))
     else:
         said = "The baselines are being run. Their scores appear here, for a large release after some minutes."
@@ -250,13 +248,13 @@ def _evaluated(request: LeadRequest, project: Project, number: int, name: str) -
     asked = request.POST.get("file", "")
     try:
         scored = evaluating.evaluate(row, cast(BinaryIO, file), file.name or "", asked, keep_as=name, user=request.user)
-    except evaluating.EvaluationRefusedError as error:
+    except Refused as error:
         messages.error(request, str(error))
         return _release_page(request, row, status=400)
     except FormatErrors as error:
         return _release_page(request, row, status=400, faults=error)
     for score in scored["scores"]:
-        score["title"] = evaluated_systems.MEASURES.get(score["measure"], score["measure"])
+        score["title"] = release_folders.MEASURES.get(score["measure"], score["measure"])
     for one in scored["differences"]:
         one["points"] = minus(f"{100 * one['difference']:+.1f}")
     return _release_page(request, row, scored=scored, kept_as=name)
@@ -270,7 +268,7 @@ def withdraw(request: LeadRequest, project: Project, number: int) -> HttpRespons
         return _release_page(request, row, status=400, withdraw_form=form)
     try:
         withdrawing.withdraw(row, request.user, **form.cleaned_data)
-    except withdrawing.WithdrawalRefusedError as refusal:
+    except Refused as refusal:
         form.add_error("successor" if form.cleaned_data["reason"] else "reason", str(refusal))
         return _release_page(request, row, status=400, withdraw_form=form)
     messages.success(request, f"Release {number} is withdrawn. Its files stay, and its splits count as released.")
@@ -288,7 +286,7 @@ def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **mo
     context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
     key = release_folders.key_of(project)
     scoring = evaluating.scoring_of(project)
-    context |= {"systems": evaluated_systems.tables(row), "compared_files": list(scoring.splits) if scoring else []}
+    context |= {"systems": release_folders.tables(row), "compared_files": list(scoring.splits) if scoring else []}
     context["key_file"] = next((file for file in files if file.name == key), None)
     return render(request, "releases/detail.html", context, status=status)
 

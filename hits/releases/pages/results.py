@@ -14,16 +14,16 @@ from hits import tasks
 from hits.formats.files.faults import FormatErrors
 from hits.formats.files.mapping import MappingRefusedError
 from hits.formats.inputs.results_reading import MTURK
-from hits.items.jobs import results_forms as form_jobs
+from hits.items import jobs as form_jobs
 from hits.items.pages.imports import encoding_step
 from hits.items.rules import results_forms
 from hits.items.rules.imported_tables import file_of
-from hits.items.rules.results_forms import NoFormError
 from hits.items.verbs import importing
 from hits.models import Project, Stage, Upload
 from hits.protocols.base import SettingsRefusedError
+from hits.refusals import Refused
 from hits.releases.pages import forms
-from hits.releases.rules.imported_results import CONSTANT, NotReadableError, shown, takes_results
+from hits.releases.rules.imported_results import CONSTANT, shown, takes_results
 from hits.releases.verbs import exporting, removing_results
 from hits.stages.pages.stages import frame
 from hits.stages.rules import new_fields
@@ -53,7 +53,7 @@ def results(request: HttpRequest, stage: Stage) -> HttpResponse:
 def results_file(request: HttpRequest, stage: Stage) -> HttpResponse:
     try:
         return _download(exporting.of_stage(stage, _choices(request)))
-    except exporting.UnknownFormatError:
+    except Refused:
         return redirect("results", stage.project.slug, stage.key)
 
 
@@ -75,7 +75,7 @@ def project_results(request: HttpRequest, project: Project) -> HttpResponse:
 def project_results_file(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         return _download(exporting.of_project(project, _choices(request)))
-    except exporting.UnknownFormatError:
+    except Refused:
         return redirect("project-results", project.slug)
 
 
@@ -114,7 +114,7 @@ def import_results(request: LeadRequest, stage: Stage) -> HttpResponse:
             return _page(request, stage, [str(error)])
         messages.info(request, f"{file.name} was uploaded before. Say which of its columns is what.")
         row = error.first
-    except (importing.UploadRefusedError, NotReadableError) as error:
+    except Refused as error:
         return _page(request, stage, [str(error)])
     return redirect("results-columns", stage.project.slug, stage.key, row.pk)
 
@@ -154,7 +154,7 @@ def columns(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     try:
         with file_of(row.blob) as file:
             table = shown(stage, file, row.name, pairs)
-    except (FormatErrors, NotReadableError) as error:
+    except (FormatErrors, Refused) as error:
         # It could be shown when it came: the task has changed since.
         messages.error(request, str(error))
         return redirect("results", stage.project.slug, stage.key)
@@ -179,7 +179,7 @@ def make_form(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     try:
         with file_of(row.blob) as file:
             proposal = results_forms.propose(file, row.name, *_chosen(request))
-    except (FormatErrors, NoFormError) as error:
+    except (FormatErrors, Refused) as error:
         messages.error(request, f"{row.name}: {error}")
         return redirect("results-columns", stage.project.slug, stage.key, row.pk)
     faults: Sequence[str] = ()
@@ -188,8 +188,8 @@ def make_form(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
             if made := form_jobs.make_form(row, proposal, request.POST.get("title", "").strip(), request.user):
                 jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read into “{made.title}”.")
             return redirect("upload", stage.project.slug, row.pk)
-        except (NoFormError, MappingRefusedError) as error:
-            faults = error.faults
+        except (MappingRefusedError, Refused) as error:
+            faults = error.details()["faults"]
         except SettingsRefusedError as error:
             faults = error.reasons
     context = {
@@ -233,7 +233,7 @@ def remove_results(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             count = removing_results.remove(row, request.user)
-        except removing_results.NotRemovableError as error:
+        except Refused as error:
             messages.error(request, str(error))
             return redirect("results", stage.project.slug, stage.key)
         jobs.start(request, tasks.conclude_stage, stage.pk, said=f"{count:,} answers were removed.")

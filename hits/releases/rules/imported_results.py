@@ -30,7 +30,7 @@ from hits.projects.rules.plugins import protocol_of, settings_of, usable_protoco
 from hits.protocols.base import AnswerRefusedError, Json, LabelValue
 from hits.protocols.optional import ReadableProtocol
 from hits.recipes.source import SourceDocument, SourceItem
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stages.rules import new_fields
 
 # Of a mapping: what follows is no column but the value itself, the same for all rows.
@@ -39,18 +39,6 @@ REJECTED = "It was rejected where it was given."
 LONGEST_DOCUMENT_KEY = 200
 SHOWN = 10
 Mapping_: TypeAlias = dict[str, str]
-
-
-class NotReadableError(Refusal):
-    """Answers to the stage's task cannot be read from files. Nothing was changed."""
-
-    error_code = "no_results_taken"
-
-    def __init__(self, stage: Stage) -> None:
-        super().__init__(
-            f"“{stage.title}” takes no files of results: only questionnaires (form) and pages of your own (html_page) "
-            "do. Nothing was changed."
-        )
 
 
 @dataclass(frozen=True)
@@ -113,10 +101,14 @@ def own_id(worker_id: str) -> str:
 
 
 def readable(stage: Stage) -> ReadableProtocol:
-    """Raises NotReadableError."""
+    """Raises Refused (no_results_taken)."""
     protocol = protocol_of(stage)
     if not isinstance(protocol, ReadableProtocol):
-        raise NotReadableError(stage)
+        raise Refused(
+            "no_results_taken",
+            f"“{stage.title}” takes no files of results: only questionnaires (form) and pages of your own (html_page) "
+            "do. Nothing was changed.",
+        )
     return protocol
 
 
@@ -128,7 +120,7 @@ def takes_results(stage: Stage) -> bool:
 
 
 def shown(stage: Stage, stream: BinaryIO, name: str, pairs: Iterable[tuple[str, str]] = ()) -> ShownResults:
-    """The columns with a proposal, exact names first. Raises NotReadableError and FormatErrors."""
+    """The columns with a proposal, exact names first. Raises Refused (no_results_taken) and FormatErrors."""
     readable(stage)
     with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
         table = results_reading.layout_of(file.columns)
@@ -142,7 +134,7 @@ def shown(stage: Stage, stream: BinaryIO, name: str, pairs: Iterable[tuple[str, 
 def checked_mapping(stage: Stage, stream: BinaryIO, name: str, pairs: Sequence[tuple[str, str]]) -> Mapping_:
     """The column or constant by field, of (field, column) pairs; what they do not name is guessed.
 
-    Raises MappingRefusedError with every fault, NotReadableError and FormatErrors.
+    Raises MappingRefusedError with every fault, Refused (no_results_taken) and FormatErrors.
     """
     found = shown(stage, stream, name, pairs)
     there = {one.name for one in found.fields}

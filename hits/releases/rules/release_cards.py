@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hits.formats.outputs.licences import LICENCES, OWN, Licence
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,6 @@ _LANGUAGES = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*(\s*,\s*[A-Za-z]{2,3}
 _UNSHOWN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
-class ReleaseCardError(Refusal):
-    """What was given cannot be stated so; `faults` are sentences. Nothing was changed."""
-
-    error_code = "release_card_refused"
-    http_status = 400
-
-    def __init__(self, faults: list[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__(" ".join(faults))
-
-    def details(self) -> dict[str, Any]:
-        return {"faults": list(self.faults)}
-
-
 @dataclass(frozen=True)
 class Stated:
     """Texts, each empty where nothing is stated. `licence` is an SPDX id of `hits.formats.outputs.licences` or `OWN`,
@@ -99,7 +85,7 @@ def stated(card: Mapping[str, str]) -> Stated:
 def checked(before: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, str]:
     """The card with what is given in the place of what was there; what is not given stays.
 
-    A licence that is not `OWN` has no terms: they go with it. Raises ReleaseCardError with every fault.
+    A licence that is not `OWN` has no terms: they go with it. Raises Refused (release_card_refused) with every fault.
     """
     faults = [f"{name} is unknown: there are {', '.join(FIELDS)}." for name in sorted(map(str, given.keys() - LONGEST))]
     wanted = asdict(stated(before))
@@ -119,7 +105,7 @@ def checked(before: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, st
     if wanted["licence"] in known and wanted["licence"] != OWN and given.get("terms"):
         faults.append(f"terms are stated with the licence {OWN} only: take them away, or choose {OWN}.")
     if faults:
-        raise ReleaseCardError(faults)
+        raise Refused("release_card_refused", " ".join(faults), status=400, faults=faults)
     if wanted["licence"] != OWN:
         wanted["terms"] = ""
     return {name: text for name, text in wanted.items() if text}

@@ -24,7 +24,7 @@ from hits.models import EvaluatedSystem, Project, Release, ReleaseFile
 from hits.projects.rules.plugins import recipe_of
 from hits.projects.rules.project_rows import check_visible
 from hits.recipes.scoring import Scoring
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.stats.scores import Compared, Score, difference, scores
 from hits.text.systems import System, blank
 
@@ -32,12 +32,6 @@ LONGEST_NAME = 80
 # Each new one is compared with all of them while somebody waits.
 MOST_SYSTEMS = 40
 REASONING = "kind of reasoning"
-
-
-class EvaluationRefusedError(Refusal):
-    """There is nothing to compare with; the message says why, and what to do."""
-
-    error_code = "nothing_to_compare"
 
 
 def scoring_of(project: Project) -> Scoring | None:
@@ -61,14 +55,14 @@ def evaluate(
     For programs of before there are also "exact_match" and "f1" in percent, or "accuracy" with "low" and "high", over
     all items. "differences" has the paired test of the first measure with each system that is kept, by their names:
     {"name", "difference", "p"}. With `keep_as` the scores are kept with the release under that name, in place of
-    earlier ones. Raises EvaluationRefusedError, and FormatErrors with every fault of the predictions.
+    earlier ones. Raises Refused (nothing_to_compare), and FormatErrors with every fault of the predictions.
     """
     scoring = _scoring(release)
     wanted = file or next(iter(scoring.splits))
     if keep_as:
         _refuse_name(keep_as)
         if release.systems.filter(file=wanted).exclude(name=keep_as).count() >= MOST_SYSTEMS:
-            raise EvaluationRefusedError(f"At most {MOST_SYSTEMS} systems are kept for a file. Use a kept name.")
+            raise Refused("nothing_to_compare", f"At most {MOST_SYSTEMS} systems are kept for a file. Use a kept name.")
     rows = _rows(release, scoring, wanted)
     answers = scoring.predictions(predictions, name, rows, settings.MAX_IMPORT_BYTES)
     compared = _compared(release, scoring, rows, answers)
@@ -85,18 +79,20 @@ def evaluate(
 
 def _refuse_name(name: str) -> None:
     if name != name.strip() or len(name) > LONGEST_NAME:
-        raise EvaluationRefusedError(f"A system's name has at most {LONGEST_NAME} characters, and no space about it.")
+        raise Refused(
+            "nothing_to_compare", f"A system's name has at most {LONGEST_NAME} characters, and no space about it."
+        )
     try:
         check_visible(name)
     except ValidationError as error:
-        raise EvaluationRefusedError(" ".join(error.messages)) from error
+        raise Refused("nothing_to_compare", " ".join(error.messages)) from error
 
 
 def baselines(release: Release, user: User | None, seed: int | None = None) -> list[EvaluatedSystem]:
     """Score the recipe's simple systems, and keep the scores in place of earlier ones of these systems.
 
     Each learns from train and is asked about dev and test; a release that has train alone is divided into parts, each
-    of which is asked after the others were learned. Raises EvaluationRefusedError.
+    of which is asked after the others were learned. Raises Refused (nothing_to_compare).
     """
     scoring = _scoring(release)
     seed = release.project.seed if seed is None else seed
@@ -108,7 +104,9 @@ def baselines(release: Release, user: User | None, seed: int | None = None) -> l
         for file, rows in asked:
             made.append((system, file, _compared(release, scoring, rows, list(islice(answers, len(rows))))))
     if not made:
-        raise EvaluationRefusedError(f"Release {release.number} has too few items for baselines. Nothing was scored.")
+        raise Refused(
+            "nothing_to_compare", f"Release {release.number} has too few items for baselines. Nothing was scored."
+        )
     with transaction.atomic():
         kind = EvaluatedSystem.Kind.BASELINE
         release.systems.filter(kind=kind).delete()
@@ -195,26 +193,30 @@ def _flat(found: Sequence[Score]) -> dict[str, float]:
 
 
 def refuse_without_key(release: Release) -> None:
-    """Raises EvaluationRefusedError where releases of the recipe have nothing that models are compared with."""
+    """Raises Refused (nothing_to_compare) where releases of the recipe have nothing that models are compared with."""
     _scoring(release)
 
 
 def _scoring(release: Release) -> Scoring:
     found = scoring_of(release.project)
     if found is None:
-        raise EvaluationRefusedError(f"Releases of the recipe {release.project.recipe} have no key to compare with.")
+        raise Refused(
+            "nothing_to_compare", f"Releases of the recipe {release.project.recipe} have no key to compare with."
+        )
     return found
 
 
 def _rows(release: Release, scoring: Scoring, file: str) -> list[Any]:
     """The rows of the file with their right answers."""
     if file not in scoring.splits:
-        raise EvaluationRefusedError(f"Nothing is compared with {file}. Name one of {', '.join(scoring.splits)}.")
+        raise Refused(
+            "nothing_to_compare", f"Nothing is compared with {file}. Name one of {', '.join(scoring.splits)}."
+        )
     with ExitStack() as stack:
         try:
             return scoring.read(partial(_open, release, stack), file, settings.MAX_IMPORT_BYTES)
         except FormatErrors as error:
-            raise EvaluationRefusedError(f"Nothing can be compared with {file}: {error}") from error
+            raise Refused("nothing_to_compare", f"Nothing can be compared with {file}: {error}") from error
 
 
 def _open(release: Release, stack: ExitStack, name: str) -> BinaryIO:
@@ -222,7 +224,7 @@ def _open(release: Release, stack: ExitStack, name: str) -> BinaryIO:
     if row is None:
         there = ", ".join(sorted(release.files.values_list("name", flat=True)))
         message = f"Release {release.number} has no file {name}. It has {there}. Name one with labels."
-        raise EvaluationRefusedError(message)
+        raise Refused("nothing_to_compare", message)
     stream: BinaryIO = stack.enter_context(TemporaryFile())  # noqa: SIM115
     stream.writelines(row.blob.read_chunks())
     stream.seek(0)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Cast
@@ -23,7 +23,7 @@ from hits.answers.rules.item_answers import all_numbered
 from hits.core.reading import decoded, text_of
 from hits.formats.outputs.results import ANSWER, INPUT, OWN_COLUMNS, AskedHit, Result, results_batches, results_columns
 from hits.formats.outputs.tables import Columns, Format, Type, pieces_of
-from hits.items.rules import item_inputs
+from hits.items.rules import item_columns
 from hits.judging.rules.counting import why_not
 from hits.models import Assignment, Hit, Item, Label, Project, Stage, Upload
 from hits.projects.rules.plugins import protocol_of, settings_of
@@ -31,7 +31,7 @@ from hits.protocols.base import Json
 from hits.protocols.optional import KnownValuesProtocol, Line
 from hits.publishing.rules import hit_items
 from hits.recipes.table_rows import pseudonym
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.releases.rules.imported_results import own_id
 from hits.text.cells import as_text
 
@@ -88,16 +88,6 @@ _LABEL_COLUMNS = ("assignment", "item", "unit", text_of("value"), "correct", "un
 _ELSEWHERE = AskedHit("", "", "", "", "", None, None, None, None, None, None, {})
 
 
-class UnknownFormatError(Refusal):
-    """Results have no such format."""
-
-    error_code = "unknown_format"
-    http_status = 400
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Results have no format {name!r:.40}. There are {', '.join(FORMATS)}.")
-
-
 @dataclass(frozen=True)
 class Choices:
     """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why.
@@ -120,7 +110,7 @@ class ResultsFile:
 
 
 def of_stage(stage: Stage, choices: Choices) -> ResultsFile:
-    """Raises UnknownFormatError, and what a task raises that cannot be used."""
+    """Raises Refused (unknown_format), and what a task raises that cannot be used."""
     return _file(f"{stage.project.slug}-{stage.key}", stage.project, [stage], choices)
 
 
@@ -134,8 +124,12 @@ def of_project(project: Project, choices: Choices) -> ResultsFile:
 
 def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices) -> ResultsFile:
     if choices.format not in FORMATS:
-        raise UnknownFormatError(choices.format)
-    name_of = _naming(project, choices)
+        message = f"Results have no format {choices.format!r:.40}. There are {', '.join(FORMATS)}."
+        raise Refused("unknown_format", message, status=400)
+    # What stands for a worker, by the worker's id.
+    name_of: Callable[[str], str] = own_id
+    if not choices.worker_ids:
+        name_of = lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
     answers = [_Answers(stage, name_of, choices) for stage in stages]
     if choices.format == MTURK:
         columns, batches = _mturk(answers, choices)
@@ -144,23 +138,11 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
     types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
     types |= {NOT_COUNTED: "string"} if choices.all else {}
     types |= text_evidence.COLUMNS if choices.text_evidence else {}
-    inputs = dict.fromkeys(name for stage in stages for name in item_inputs.names_of(stage)) if choices.inputs else ()
+    inputs = dict.fromkeys(name for stage in stages for name in item_columns.names_of(stage)) if choices.inputs else ()
     types |= {f"{INPUT}{name}": "string" for name in inputs}
     batches = ([found[name] for name in types] for each in answers for found in each.long(inputs))
-    pieces = pieces_of(batches, list(types), types, _format(choices.format))
+    pieces = pieces_of(batches, list(types), types, cast(Format, choices.format))
     return ResultsFile(f"{name}-labels.{choices.format}", CONTENT_TYPES[choices.format], pieces)
-
-
-def _format(name: str) -> Format:
-    formats: dict[str, Format] = {"csv": "csv", "jsonl": "jsonl", "parquet": "parquet"}
-    return formats[name]
-
-
-def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
-    """What stands for a worker, by the worker's id."""
-    if choices.worker_ids:
-        return own_id
-    return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
 
 
 # What an answer says about a unit, in the order of `_LABEL_COLUMNS`. Of an answer that gave no label, only the item.
@@ -300,9 +282,9 @@ class _Answers:
         """The cells of the columns `Input.*`, by item."""
         if not names:
             return {}
-        asked = item_inputs.of_items(set(items))
+        asked = item_columns.of_items(set(items))
         # JSON Lines may hold nested values.
-        spelled = list if self.choices.format == "jsonl" else item_inputs.spelled
+        spelled = list if self.choices.format == "jsonl" else item_columns.spelled
         return {f"{INPUT}{name}": spelled([asked[item].get(name) for item in items]) for name in names}
 
     def _items(self, pks: Collection[int]) -> dict[int, _Item]:
@@ -361,7 +343,7 @@ class _Answers:
 
     def inputs(self) -> list[str]:
         """The columns of the items, by name; those of HITs about several items with the item's number."""
-        found = item_inputs.names_of(self.stage)
+        found = item_columns.names_of(self.stage)
         counts = set(self.stage.hits.order_by().values_list("item_count", flat=True).distinct())
         numbered = [f"item{number}:{name}" for number in range(1, max(counts, default=1) + 1) for name in found]
         return [*(found if 1 in counts or not counts else ()), *(numbered if max(counts, default=1) > 1 else ())]
@@ -382,7 +364,7 @@ class _Answers:
         rows = ("row",) if self.files else ()
         for answers in self.parts(*_MTURK_COLUMNS, *rows, posted=text_of("answer")):
             hits = self._hits({answer.hit for answer in answers if answer.hit})
-            elsewhere = item_inputs.of_items({answer.item for answer in answers if not answer.hit})
+            elsewhere = item_columns.of_items({answer.item for answer in answers if not answer.hit})
             posted = decoded([answer.posted for answer in answers])
             yield [
                 self._theirs(answer, marks) or self._result(answer, fields, hits.get(answer.hit), elsewhere, marks)
@@ -406,7 +388,7 @@ class _Answers:
         """The HITs, each with the number of its items, by their ids."""
         hits = list(Hit.objects.filter(pk__in=pks).values_list(*_HIT_COLUMNS, named=True))
         items = hit_items.item_pks(hits)
-        asked = item_inputs.of_items({pk for pks in items.values() for pk in pks})
+        asked = item_columns.of_items({pk for pks in items.values() for pk in pks})
         return {hit.pk: (self._asked(hit, [asked[pk] for pk in items[hit.pk]]), hit.item_count) for hit in hits}
 
     def _asked(self, hit: Any, inputs: Sequence[Json]) -> AskedHit:

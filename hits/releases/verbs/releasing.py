@@ -46,7 +46,7 @@ from hits.publishing.rules import check_questions
 from hits.publishing.rules.hit_items import left_out
 from hits.recipes.source import JudgedItem, ReleaseContent
 from hits.recipes.table_rows import ANNOTATIONS, release_of
-from hits.refusals import Refusal
+from hits.refusals import Refused
 from hits.releases.rules import (
     models_in_releases,
     release_cards,
@@ -68,12 +68,6 @@ _UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
 ABOUT_CHECKS = "about check questions"
 UNTOLD = "about texts whose labels are not told"
-
-
-class NothingToReleaseError(Refusal):
-    """A release would hold nothing; the message says why, and what to do."""
-
-    error_code = "nothing_to_release"
 
 
 def preview(project: Project) -> dict[str, Any]:
@@ -100,12 +94,12 @@ def preview(project: Project) -> dict[str, Any]:
 def release(project: Project, user: User | None) -> tuple[Release, bool]:
     """The release of the verdicts as they stand, and whether it is new.
 
-    When nothing changed since the last release, that one is returned. Raises NothingToReleaseError.
+    When nothing changed since the last release, that one is returned. Raises Refused (nothing_to_release).
     """
     last = _last_number(project)
     content = _build(project)
     if not any(content.counts.values()):
-        raise NothingToReleaseError(why_empty(project))
+        raise Refused("nothing_to_release", why_empty(project))
     files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
     if (said := release_cards.stated(project.card)).licence == OWN:
         files[OWN_FILE] = io.BytesIO(f"{said.terms}\n".encode())
@@ -128,9 +122,9 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
 
 
 def refuse_unjudged(project: Project) -> None:
-    """What needs no building to be known: nothing has a verdict yet. Raises NothingToReleaseError."""
+    """What needs no building to be known: nothing has a verdict yet. Raises Refused (nothing_to_release)."""
     if not any(stage.summary.kept or stage.summary.dropped for stage in _stages(project)):
-        raise NothingToReleaseError(why_empty(project))
+        raise Refused("nothing_to_release", why_empty(project))
 
 
 def why_empty(project: Project) -> str:
@@ -170,13 +164,19 @@ def _build(project: Project) -> ReleaseContent:
     # Recipes read the items more than once, and verdicts may come meanwhile.
     with snapshot():
         if not project.stages.exists():
-            raise NothingToReleaseError("There is nothing to release: the project has no stages.")
-        content: ReleaseContent = _told_checks(project, recipe_of(project).steps.build_release(Rows(project)))
+            raise Refused("nothing_to_release", "There is nothing to release: the project has no stages.")
+        content: ReleaseContent = recipe_of(project).steps.build_release(Rows(project))
+        # Published or not.
+        if checks := StageSummary.objects.filter(stage__project=project).aggregate(n=Sum("check_questions"))["n"]:
+            content = replace(content, left_out={**content.left_out, CHECKS: checks})
         added = [stage for stage in project.stages.exclude(input={}).order_by("position") if is_added(stage)]
         hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
-        content = _with_pages(project, _with_models(project, _with_values(project, _with_answers(project, content))))
+        content = _with_values(project, _with_answers(project, content))
+        by_models = models_in_releases.files_of(project, content.told)
+        pages, facts = saved_pages.files_of(project, content.told)
+        content = replace(content, files={**content.files, **by_models, **pages}, pages=tuple(facts))
         # Read once: verdicts may come before they are stored.
         placed = tuple(content.splits()) if content.splits else ()
         gone = released_splits.checked(project, placed) if content.splits else []
@@ -197,24 +197,6 @@ def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
     return replace(
         content, files={**content.files, **files}, tables={**content.tables, **tables}, aggregated=tuple(facts)
     )
-
-
-def _with_models(project: Project, content: ReleaseContent) -> ReleaseContent:
-    """The content with the list of items that models decided, where there are any."""
-    return replace(content, files={**content.files, **models_in_releases.files_of(project, content.told)})
-
-
-def _with_pages(project: Project, content: ReleaseContent) -> ReleaseContent:
-    """The content with the page of each stage's task, as workers saw it."""
-    files, facts = saved_pages.files_of(project, content.told)
-    return replace(content, files={**content.files, **files}, pages=tuple(facts))
-
-
-def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
-    """The content with the check questions, published or not, among what is left out."""
-    summaries = StageSummary.objects.filter(stage__project=project)
-    count = summaries.aggregate(sum=Sum("check_questions"))["sum"]
-    return replace(content, left_out={**content.left_out, CHECKS: count}) if count else content
 
 
 @dataclass(frozen=True)
@@ -271,23 +253,20 @@ def _with_stage(content: ReleaseContent, stage: Stage, hidden: _Hidden) -> Relea
     kept = stage.items.filter(state=Item.State.KEPT).values_list("document__key", "key")
     untold = Counter(why for document, key in kept.iterator() if (why := hidden.why(document, key)))
     own = replace(own, left_out={**own.left_out, **untold})
-    files = own.files if own.counts["items"] else {}
+    files, tables = (own.files, own.tables) if own.counts["items"] else ({}, {})
+    prefixed = {
+        f"{stage.key}-{name}": {split: f"{stage.key}-{file}" for split, file in splits.items()}
+        for name, splits in tables.items()
+    }
     return replace(
         content,
         files={**content.files, **{f"{stage.key}-{name}": file for name, file in files.items()}},
         counts={**content.counts, **{f"{stage.key} {what}": count for what, count in own.counts.items()}},
         left_out={**content.left_out, **{f"{stage.key}: {why}": count for why, count in own.left_out.items()}},
         notes=tuple(dict.fromkeys((*content.notes, *own.notes))),
-        tables={**content.tables, **_prefixed(stage, own.tables if files else {})},
+        tables={**content.tables, **prefixed},
         told={**content.told, **own.told},
     )
-
-
-def _prefixed(stage: Stage, tables: data_card.Tables) -> dict[str, dict[str, str]]:
-    return {
-        f"{stage.key}-{name}": {split: f"{stage.key}-{file}" for split, file in splits.items()}
-        for name, splits in tables.items()
-    }
 
 
 def _card(
@@ -333,15 +312,12 @@ def _agreed(found: Mapping[str, Any]) -> dict[str, str]:
     """Answers by the version of the terms that their workers agreed to, in words."""
     if not found:
         return {}
-    rows = {
-        f"Version {row['version']}, {_dates(row)} ({row['file']})": f"{row['answers']:,}" for row in found["versions"]
-    }
+    rows = {}
+    for row in found["versions"]:
+        since, until = row["from"][:10], row["until"]
+        dates = f"{since} to {until[:10]}" if until else f"from {since} on"
+        rows[f"Version {row['version']}, {dates} ({row['file']})"] = f"{row['answers']:,}"
     return {**rows, "No version": f"{found['answers_under_none']:,}"}
-
-
-def _dates(row: Mapping[str, Any]) -> str:
-    since, until = row["from"][:10], row["until"]
-    return f"{since} to {until[:10]}" if until else f"from {since} on"
 
 
 def _noted(row: Mapping[str, Any]) -> str:

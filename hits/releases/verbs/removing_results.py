@@ -15,13 +15,7 @@ from hits.judging.rules.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Block, Document, Item, Project, Stage, Upload, Verdict, Worker
 from hits.projects.rules.archived import refuse_archived
 from hits.publishing.rules.hit_items import with_hit, without_hit
-from hits.refusals import Refusal
-
-
-class NotRemovableError(Refusal):
-    """These answers cannot be removed; the message says why. Nothing was changed."""
-
-    error_code = "not_removable"
+from hits.refusals import Refused
 
 
 @dataclass(frozen=True)
@@ -55,13 +49,13 @@ def preview(upload: Upload) -> Removal:
 def remove(upload: Upload, user: User | None) -> int:
     """Delete them for good; returns how many answers. Their items are to be decided again.
 
-    Only importing the file again brings them back. Raises NotRemovableError and ArchivedError.
+    Only importing the file again brings them back. Raises Refused (not_removable) and ArchivedError.
     """
     with transaction.atomic():
         refuse_archived(Project.objects.select_for_update(no_key=True).get(pk=upload.project_id))
         row = Upload.objects.select_for_update().get(pk=upload.pk)
         if why_not := _why_not(row):
-            raise NotRemovableError(f"{why_not} Nothing was removed.")
+            raise Refused("not_removable", f"{why_not} Nothing was removed.")
         stage = Stage.objects.select_related("project").get(result_files=row)
         items = sorted(set(row.answers.values_list("item", flat=True)))
         workers = sorted(set(row.answers.values_list("worker__pk", flat=True)))

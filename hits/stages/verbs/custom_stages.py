@@ -32,7 +32,7 @@ from hits.recipes.spec import StageSpec, stage_spec
 from hits.refusals import Refused
 from hits.stages.rules.stage_tables import MOST_REQUIREMENTS, is_added, order_faults, title_faults
 from hits.text.wording import _, ngettext
-from hits.workers.rules import known_items, screening
+from hits.workers.rules import known_answers, screening
 
 MOST_STAGES = 30
 COPIED_AT_ONCE = 2000
@@ -92,7 +92,7 @@ def remove_stage(stage: Stage, user: User | None) -> None:
         if fault := removal_fault(stage):
             raise Refused("stage_not_removable", f"{fault} Nothing was changed.")
         if stage.input.get("each") == KNOWN:
-            known_items.give_back(stage)
+            known_answers.give_back(stage)
         project.stages.filter(position__gt=stage.position).update(position=F("position") - 1)
         record(project, user, "removed a stage", detail={"stage": stage.key})
         stage.delete()
@@ -245,7 +245,7 @@ def _test_workers_of(tested: Stage, made: Stage) -> None:
     tested = locked(tested)
     if is_published(tested):
         raise SettingsRefusedError([f"“{tested.title}” is published, so what it asks can no longer change."])
-    if (taken := known_items.take(tested, made)) and (fault := screening.too_few(made, taken)):
+    if (taken := known_answers.take(tested, made)) and (fault := screening.too_few(made, taken)):
         raise SettingsRefusedError([fault.replace("the stage has", f"“{tested.title}” has")])
     if not taken and tested.items.exists():
         raise SettingsRefusedError([f"“{tested.title}” has no item with a gold answer: import rows that have one."])

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.api.shapes import Shape, StateField, UsernameField
 from hits.core.jobs import queue
 from hits.models import Grant
@@ -106,9 +106,8 @@ class Grants(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = NewGrants(data=request.data)
-        given.is_valid(raise_exception=True)
-        new = granting.intend(self.project, given.validated_data["key"], given.validated_data["worker_ids"], self.user)
+        given = sent(request, NewGrants)
+        new = granting.intend(self.project, given["key"], given["worker_ids"], self.user)
         queue.start(tasks.finish_grants, self.project.pk)
         return started(f"{new:,} of the workers did not have it and are being given it.", self.address("grants"))
 

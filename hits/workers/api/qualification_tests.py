@@ -13,7 +13,7 @@ from rest_framework.reverse import reverse
 
 from hits import tasks
 from hits.api.base import ProjectView, QuotedBy, StageView, Started, operation, started
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.api.shapes import Shape, StateField, UsernameField
 from hits.core.jobs import queue
 from hits.formats.inputs.qualification_test import MOST_QUESTIONS, Details
@@ -139,9 +139,7 @@ class Tests(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = NewTest(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted: dict[str, Any] = dict(given.validated_data)
+        wanted = sent(request, NewTest)
         questions = _questions(wanted.pop("questions"))
         row = qualification_tests.create(self.project, Details(**wanted), self.user, questions)
         return Response(TestShape(row).data, status=status.HTTP_201_CREATED)
@@ -165,9 +163,7 @@ class Test(TestView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = TestChange(data=request.data)
-        given.is_valid(raise_exception=True)
-        changes: dict[str, Any] = dict(given.validated_data)
+        changes = sent(request, TestChange)
         questions = _questions(changes.pop("questions")) if "questions" in changes else None
         names = ("key", "title", "description", "pass_mark", "minutes", "retry_days")
         details = Details(**{**{name: getattr(self.test, name) for name in names}, **changes})
@@ -198,11 +194,8 @@ class Draw(TestView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = DrawShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        qualification_tests.replace_by_known(
-            self.test, given.validated_data["count"], self.user, given.validated_data["stage"]
-        )
+        given = sent(request, DrawShape)
+        qualification_tests.replace_by_known(self.test, given["count"], self.user, given["stage"])
         return self.shown()
 
 
@@ -218,9 +211,7 @@ class Offer(TestView):
         quote=QuotedBy("qualification_tests_show", gives=("fingerprint",)),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = Confirmed(data=request.data)
-        given.is_valid(raise_exception=True)
-        qualification_tests.offer(self.test, given.validated_data["fingerprint"], self.user)
+        qualification_tests.offer(self.test, sent(request, Confirmed)["fingerprint"], self.user)
         queue.start(tasks.finish_tests, self.project.pk)
         return self.shown(status.HTTP_202_ACCEPTED)
 

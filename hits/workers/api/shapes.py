@@ -13,7 +13,7 @@ from hits.api.shapes import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.stages.api.shapes import ActionShape
 from hits.stats.blocking import MEASURES
 from hits.workers.rules import worker_table
-from hits.workers.rules.block_letters import LONGEST_WHY
+from hits.workers.rules.block_proposals import LONGEST_WHY
 from hits.workers.rules.worker_table import WorkerRow
 from hits.workers.verbs.blocking import LONGEST_REASON, MOST_HOURS
 

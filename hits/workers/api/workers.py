@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from hits import tasks
 from hits.answers.rules import text_evidence
 from hits.api.base import ProjectView, QuotedBy, StageView, Started, operation, started
-from hits.api.paging import PageQuery, asked, list_of, listed, page, page_of
+from hits.api.paging import PageQuery, asked, list_of, listed, page, page_of, sent
 from hits.core.jobs import queue
 from hits.core.keyset import Page
 from hits.judging.rules.stage_statistics import estimates_of
@@ -19,6 +19,7 @@ from hits.models import Action, Stage, WorkerStat
 from hits.workers.api import shapes
 from hits.workers.rules import worker_confusion, worker_table
 from hits.workers.rules.block_proposals import named_in
+from hits.workers.rules.screening_results import refuse_no_test, standing
 from hits.workers.verbs import blocking
 
 TAG = "Quality"
@@ -132,9 +133,7 @@ class BlockWorkers(StageView):
         quote=QuotedBy("workers_block_preview", gives=("cost",), names={"worker_ids": "worker_id"}),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.BlockWorkers(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, shapes.BlockWorkers)
         ids, cost = wanted["worker_ids"], wanted["cost"]
         if "reason" in wanted:
             told = wanted["told"] if wanted["tell"] else None
@@ -157,9 +156,7 @@ class PauseWorkers(StageView):
         refuses=[404, 409, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.PauseWorkers(data=request.data)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = sent(request, shapes.PauseWorkers)
         blocking.pause(self.stage, wanted["worker_ids"], wanted["hours"], wanted["reason"], self.user)
         queue.start(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being paused.", self.address("blocks"))
@@ -209,3 +206,16 @@ class UndoBlock(ProjectView):
         row = get_object_or_404(self.project.blocks, pk=pk)
         queue.start(tasks.undo_block, row.pk, self.user.pk, Action.Origin.API)
         return started("The block is being undone.", self.address("blocks"))
+
+
+class Screening(StageView):
+    @operation(
+        "stages_screening",
+        "How many workers began, passed and failed the test that this stage is, and which items they failed",
+        tag="Quality",
+        answer=shapes.ScreeningShape,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        refuse_no_test(self.stage)
+        return Response(shapes.ScreeningShape(standing(self.stage).to_dict()).data)

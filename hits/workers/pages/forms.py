@@ -9,7 +9,7 @@ from django import forms
 from hits.formats.inputs.qualification_test import MOST_QUESTIONS, Details
 from hits.models import Project
 from hits.views.forms import MoneyField, whole_number
-from hits.workers.rules.block_letters import LONGEST_WHY
+from hits.workers.rules.block_proposals import LONGEST_WHY
 from hits.workers.verbs.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.workers.verbs.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 

@@ -13,10 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from hits import tasks
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
 from hits.pools import rules as pools
+from hits.refusals import Refused
 from hits.views import jobs, navigation, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 from hits.workers.pages import forms
-from hits.workers.rules.grant_rows import WorkersRefusedError
 from hits.workers.rules.project_qualifications import Held, held_in, presence
 from hits.workers.verbs import granting
 
@@ -96,7 +96,7 @@ def give(request: LeadRequest, project: Project, held: str) -> HttpResponse:
     form = forms.WorkerIdsForm(request.POST)
     try:
         new = granting.intend(project, found.key, form.ids(), request.user)
-    except WorkersRefusedError as error:
+    except Refused as error:
         form.add_error("workers", str(error))
         return _holders(request, project, found, form)
     said = f"{_counted(new)} being given the qualification." if new else "Everybody on this list has it already."

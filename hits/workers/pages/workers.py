@@ -23,8 +23,11 @@ from hits.people.rules import message_history
 from hits.people.rules.message_templates import filled, of_project, values
 from hits.people.rules.terms import agreed_to
 from hits.people.verbs import messaging
+from hits.protocols.base import SettingsRefusedError
+from hits.publishing.rules.hit_plans import is_published
 from hits.refusals import Refused
 from hits.stages.pages.stages import frame
+from hits.stages.verbs import custom_stages
 from hits.stats.blocking import MEASURES, Policy
 from hits.text.language.amounts import amount_is
 from hits.views import jobs, paging, words
@@ -32,8 +35,10 @@ from hits.views.forms import MessageForm
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.spreadsheet import csv_response
 from hits.workers.pages import forms
-from hits.workers.rules import block_letters, block_proposals, known_answers, worker_confusion, worker_table
+from hits.workers.rules import block_proposals, known_answers, worker_confusion, worker_table
 from hits.workers.rules.project_qualifications import title_of, titles_of
+from hits.workers.rules.screening import tests_of
+from hits.workers.rules.screening_results import standing
 from hits.workers.verbs import blocking, comparing
 
 WORKERS_SHOWN = 50
@@ -230,7 +235,7 @@ def _preview(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespo
         "workers": len(found.chosen),
         "loss": found.loss,
         "left": found.left,
-        "letter": next((block_letters.text(stage, block_letters.why_of(one)) for one, _, on in rows if on), ""),
+        "letter": next((block_proposals.text(stage, block_proposals.why_of(one)) for one, _, on in rows if on), ""),
         "measure": MEASURES[Policy.from_dict(stage.quality).measure] if stage.quality else None,
         "policy_words": words.policy(stage.quality) if stage.quality else "",
     }
@@ -284,7 +289,7 @@ def message(request: LeadRequest, stage: Stage) -> HttpResponse:
         given = form.cleaned_data
         try:
             new = messaging.write(stage, given["subject"], texts, given["confirmation"], request.user)
-        except messaging.MessageRefusedError as error:
+        except Refused as error:
             messages.error(request, str(error))
             return _message(request, stage, form, texts)
         said = f"{amount_is(new, 'message')} being sent."
@@ -340,7 +345,7 @@ def _chosen(request: HttpRequest, stage: Stage, form: forms.BlockByHandForm) -> 
         "chosen": chosen,
         "form": form,
         "unguarded": blocking.unguarded(stage),
-        "letter": block_letters.text(stage, "(the reason above)"),
+        "letter": block_proposals.text(stage, "(the reason above)"),
     }
     return render(request, "workers/block_chosen.html", context, status=400 if form.is_bound else 200)
 
@@ -356,3 +361,27 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         jobs.start(request, tasks.undo_block, row.pk, request.user.pk, Action.Origin.PAGE, said=said)
         return redirect("worker", project.slug, row.worker.worker_id)
     return render(request, "workers/undo.html", {"project": project, "row": row, "back": blocking.undo_preview(row)})
+
+
+# Tests of workers
+
+
+@for_stage(FORM)
+def screening(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET shows the figures of a test, or the form that adds one to this stage; POST adds it."""
+    if stage.screening_share:
+        return render(request, "workers/screening.html", {**frame(stage), "found": standing(stage)})
+    form = forms.ScreeningForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            made = custom_stages.add_stage(stage.project, form.table(stage.key), request.user)
+        except SettingsRefusedError as refusal:
+            for reason in refusal.reasons:
+                name, _, rest = reason.partition(" ")
+                known = name in form.fields
+                form.add_error(name if known else None, f"“{form.fields[name].label}” {rest}" if known else reason)
+        else:
+            messages.success(request, f"“{made.title}” created. Read its settings through, then publish it.")
+            return redirect("stage", stage.project.slug, made.key)
+    context = {**frame(stage), "form": form, "tests": tests_of(stage), "fixed": is_published(stage)}
+    return render(request, "workers/new_screening.html", context, status=400 if form.is_bound else 200)

@@ -27,11 +27,11 @@ from hits.models import Assignment, Block, Stage, Webhook, WebhookDelivery, Work
 from hits.publishing.rules.hit_items import all_item_pks, lock_items
 from hits.refusals import Refused
 from hits.stats.blocking import Evidence, Policy
-from hits.workers.rules import block_letters, worker_table
+from hits.workers.rules import block_proposals, worker_table
 from hits.workers.rules.block_losses import Loss, Return, answers_of, loss, restored
 from hits.workers.rules.block_proposals import proposals, reference_stages, scored
+from hits.workers.rules.grant_rows import QualificationCalls
 from hits.workers.rules.project_qualifications import POOR_QUALITY
-from hits.workers.rules.qualification_calls import QualificationCalls
 
 LEASE_SECONDS = 30
 CALLS = QualificationCalls[Block](
@@ -160,7 +160,7 @@ def intend(
         )
     _refuse_beyond(stage, wanted - standing, at_most)
     new = sorted(wanted - standing)
-    why = {worker_id: block_letters.why_of(evidence[worker_id]) if tell else "" for worker_id in new}
+    why = {worker_id: block_proposals.why_of(evidence[worker_id]) if tell else "" for worker_id in new}
     return sum(_intend(stage, worker_id, evidence[worker_id].to_dict(), user, why[worker_id]) for worker_id in new)
 
 
@@ -197,11 +197,11 @@ def intend_by_hand(
             status=400,
         )
     why = (told or "").strip()
-    if told is not None and not 1 <= len(why) <= block_letters.LONGEST_WHY:
+    if told is not None and not 1 <= len(why) <= block_proposals.LONGEST_WHY:
         raise Refused(
             "reason_refused",
-            f"Write why, of at most {block_letters.LONGEST_WHY:,} characters, for the workers to read, or do not write "
-            "to them. Nobody was blocked.",
+            f"Write why, of at most {block_proposals.LONGEST_WHY:,} characters, for the workers to read, or do not "
+            "write to them. Nobody was blocked.",
             status=400,
         )
     rows = {row.stat.worker.worker_id: row for row in _chosen(stage, set(worker_ids))}
@@ -269,7 +269,7 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
             )
             recount(_answers(stage, worker))
             if why:
-                block_letters.write(row, why, user)
+                block_proposals.write(row, why, user)
             record(stage.project, user, "blocked", [row])
             facts = {"worker": worker_id, "stage": stage.key, "block": row.pk, "by_hand": "by_hand" in evidence}
             WebhookDelivery.objects.announce(stage.project_id, Webhook.Event.WORKER_BLOCKED, lambda: [facts])
@@ -391,7 +391,7 @@ def undo(row: Block, user: User | None) -> None:
         ended = {"state": Block.State.LIFTING} if told else {"state": Block.State.UNDONE, "undone_at": timezone.now()}
         if not keeping_out.update(**ended, error=""):
             return
-        block_letters.withdraw(row)
+        block_proposals.withdraw(row)
         answers = _answers(row.stage, row.worker)
         _lock(answers)
         # Those that were submitted during the block are held for it.

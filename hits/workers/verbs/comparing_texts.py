@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -85,7 +85,8 @@ def read_new(stage: Stage) -> int:
     if stage_fault(stage):
         return 0
     total = 0
-    while rows := list(_unread(stage)):
+    unread = TextEvidence.objects.filter(stage=stage, read_at=None).order_by("pk")
+    while rows := list(unread.select_related("assignment__hit__item__document")[:CHUNK]):
         items = items_of(row.assignment.hit for row in rows)
         for row in rows:
             _read(stage, row, items[row.assignment.hit.pk])
@@ -94,11 +95,6 @@ def read_new(stage: Stage) -> int:
             text_evidence.write_signs([row.pk for row in rows])
         total += len(rows)
     return total
-
-
-def _unread(stage: Stage) -> Iterator[TextEvidence]:
-    rows = TextEvidence.objects.filter(stage=stage, read_at=None).select_related("assignment__hit__item__document")
-    yield from rows.order_by("pk")[:CHUNK]
 
 
 def _read(stage: Stage, row: TextEvidence, items: Sequence[Item]) -> None:

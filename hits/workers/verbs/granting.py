@@ -16,9 +16,8 @@ from hits.core.jobs.leases import lease
 from hits.models import Grant, Project, Stage
 from hits.refusals import Refused
 from hits.workers.rules import grant_rows
-from hits.workers.rules.grant_rows import intend_withdrawal
+from hits.workers.rules.grant_rows import QualificationCalls, intend_withdrawal
 from hits.workers.rules.project_qualifications import held_in, withdrawn_since
-from hits.workers.rules.qualification_calls import QualificationCalls
 
 State = Grant.State
 LEASE_SECONDS = 30
@@ -48,7 +47,7 @@ def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | No
 def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:
     """Write down that these workers shall have it; returns how many did not. Who has it keeps it as it is.
 
-    A grant that the marketplace refused is tried again. Raises Refused (unknown_qualification), WorkersRefusedError.
+    A grant that the marketplace refused is tried again. Raises Refused (unknown_qualification, workers_refused).
     """
     refuse_unknown(project, key)
     return grant_rows.intend(project, key, grant_rows.read_workers(worker_ids), user, _value(project, key))

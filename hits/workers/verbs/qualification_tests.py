@@ -66,7 +66,9 @@ def create(
     """A draft. Raises RefusedTestError."""
     faults = Faults()
     found, asked = check_details(details, faults), read_questions(list(questions), faults)
-    if found.key in TAKEN_KEYS or _is_granted(project, found.key):
+    # Workers get it without a test: from a stage that they answer in, or because it was made for that.
+    granted = project.stages.filter(grants=found.key).exists() or project.qualifications.filter(key=found.key).exists()
+    if found.key in TAKEN_KEYS or granted:
         faults.add(None, "key", "The project grants a qualification of this name itself. Take another one.")
     _refuse(faults, found, asked)
     try:
@@ -80,11 +82,6 @@ def create(
             [Fault(None, "key", "The project has a test of this name. Take another one.")]
         ) from error
     return row
-
-
-def _is_granted(project: Project, key: str) -> bool:
-    """Whether workers get it without a test: from a stage that they answer in, or because it was made for that."""
-    return project.stages.filter(grants=key).exists() or project.qualifications.filter(key=key).exists()
 
 
 def change(
@@ -298,7 +295,12 @@ def _standing(row: QualificationTest, *states: str) -> QuerySet[QualificationTes
 def _advance(row: QualificationTest, market: Gateway, held: Held) -> int:
     held.renew()
     try:
-        return _offer(row, market) if row.state == State.OFFERING else _withdraw(row, market)
+        if row.state == State.OFFERING:
+            return _offer(row, market)
+        # Gone is what was wanted.
+        with suppress(GoneError):
+            market.offer_qualification(row.qualification_type_id, offered=False)
+        return _standing(row, State.WITHDRAWING).update(state=State.WITHDRAWN, withdrawn_at=timezone.now(), error="")
     except RefusedError as error:
         _standing(row, State.OFFERING).update(state=_before(row), error=sentence(error))
         _standing(row, State.WITHDRAWING).update(state=State.OFFERED, error=sentence(error))
@@ -320,13 +322,6 @@ def _offer(row: QualificationTest, market: Gateway) -> int:
         made = market.ensure_qualification_type(row.remote_name, row.description, test)
     done = _standing(row, State.OFFERING)
     return done.update(state=State.OFFERED, qualification_type_id=made, offered_at=timezone.now(), error="")
-
-
-def _withdraw(row: QualificationTest, market: Gateway) -> int:
-    # Gone is what was wanted.
-    with suppress(GoneError):
-        market.offer_qualification(row.qualification_type_id, offered=False)
-    return _standing(row, State.WITHDRAWING).update(state=State.WITHDRAWN, withdrawn_at=timezone.now(), error="")
 
 
 # Results

@@ -123,7 +123,12 @@ def let_try_again(now: datetime | None = None) -> list[int]:
     stages = Stage.objects.buying().filter(screening_share__gt=0, screening_retries__gt=0)
     for stage in stages.select_related("project"):
         failed = _failed(stage)
-        if failed.exists() and _take_back(stage, now or timezone.now()):
+        if not failed.exists():
+            continue
+        moment = now or timezone.now()
+        due = [one for one in results(stage) if one.counted and (again := one.again_at(stage)) and again <= moment]
+        rows = failed.filter(worker__in=[one.worker for one in due])
+        if rows.update(state=State.WITHDRAWING, withdrawn_at=moment, error=""):
             touched.append(stage.project_id)
     return sorted(set(touched))
 
@@ -131,9 +136,3 @@ def let_try_again(now: datetime | None = None) -> list[int]:
 def _failed(stage: Stage) -> QuerySet[Grant]:
     rows = Grant.objects.filter(project=stage.project_id, key=stage.grants, stage=stage, state=State.GRANTED)
     return rows.filter(value__lt=stage.screening_mark)
-
-
-def _take_back(stage: Stage, now: datetime) -> int:
-    due = [one for one in results(stage) if one.counted and (again := one.again_at(stage)) and again <= now]
-    rows = _failed(stage).filter(worker__in=[one.worker for one in due])
-    return rows.update(state=State.WITHDRAWING, withdrawn_at=now, error="")

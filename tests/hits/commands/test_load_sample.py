@@ -30,7 +30,7 @@ from hits.projects.jobs import sample_crowd
 from hits.projects.verbs import projects
 from hits.publishing.rules.marketplace_account import gateway
 from hits.publishing.verbs import publishing, sending
-from hits.releases.verbs import changing_card
+from hits.releases.verbs import withdrawing
 from hits.stages.verbs import stage_settings
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
@@ -150,7 +150,7 @@ STEPS = [
     (projects, "create_project"),
     (stage_settings, "change"),
     (blocking, "block_by_itself"),
-    (changing_card, "change_card"),
+    (withdrawing, "change_card"),
     (projects, "want_seconds"),
     (importing, "create_upload"),
     (importing, "import_upload"),

@@ -138,9 +138,9 @@ def test_wrong_annotations_are_all_named_and_change_nothing(item, ada):
         {"start": 0, "end": 3, "type": "DATE", "entity": -1},
         "no mention",
     ]
-    with pytest.raises(AnswerRefusedError) as refused:
+    with pytest.raises(AnswerRefusedError) as caught:
         annotating.annotate(item, {**own, "mentions": wrong}, fingerprint(item), ada)
-    assert {"mentions[0]", "mentions[1].type", "mentions[1].entity", "mentions[2]"} <= set(refused.value.fields)
+    assert {"mentions[0]", "mentions[1].type", "mentions[1].entity", "mentions[2]"} <= set(caught.value.fields)
     item.refresh_from_db()
     assert not item.changes.exists()
 
@@ -242,9 +242,9 @@ def test_all_faults_of_a_file_come_at_once(stage, ada):
     first["text"] += " More."
     second["mentions"][0]["type"] = "DATE"
     third = {**second, "id": "nowhere"}
-    with pytest.raises(FormatErrors) as refused:
+    with pytest.raises(FormatErrors) as caught:
         annotating.propose_file(stage, "wrong.jsonl", file_of([first, second, third, second, 7]), ada)
-    told = {(fault.line, fault.place) for fault in refused.value.errors}
+    told = {(fault.line, fault.place) for fault in caught.value.errors}
     assert {(1, "text"), (2, "mentions[0].type"), (3, "id"), (4, "id"), (5, "")} <= told
     assert not ChangeSet.objects.exists()
 
@@ -340,7 +340,7 @@ def test_what_a_reader_answered_is_left_out(project, stage):
 
 def test_what_a_run_said_of_an_article_that_was_changed_since_no_longer_counts(project, stage, item, ada):
     filtered(project, stage, {one for row in stage.items.all() for one in ids(row)})
-    with pytest.raises(sampling.DrawRefusedError):
+    with refused("draw_refused"):
         sampling.quote(project.stages.get(key="validate"))
     annotating.drop(item, ids(item)[0], fingerprint(item), ada)
     told = told_of_draw("validate", Rows(project))

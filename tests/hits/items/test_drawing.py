@@ -7,6 +7,7 @@ import pytest
 from hits.items.verbs import sampling
 from hits.models import Item, Project, Stage, StageSummary
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.small_recipe import small_project, small_recipe
 
 pytestmark = pytest.mark.django_db
@@ -50,13 +51,13 @@ def test_drawing_again_draws_nothing_twice(sample: Stage) -> None:
 
 
 def test_a_stage_that_takes_no_sample_refuses(project: Project) -> None:
-    with pytest.raises(sampling.DrawRefusedError, match="from the stage before it"):
+    with refused("draw_refused", match="from the stage before it"):
         sampling.draw(project.stages.get(key="judge"), 1)
 
 
 def test_there_must_be_something_to_draw_from(sample: Stage) -> None:
     Item.objects.update(state=Item.State.DROPPED)
-    with pytest.raises(sampling.DrawRefusedError, match="nothing to sample yet"):
+    with refused("draw_refused", match="nothing to sample yet"):
         sampling.quote(sample)
-    with pytest.raises(sampling.DrawRefusedError, match="at least one"):
+    with refused("draw_refused", match="at least one"):
         sampling.draw(sample, 0)

@@ -7,6 +7,7 @@ from hits.judging.verbs import advancing
 from hits.models import Document, Item, Upload
 from hits.projects.verbs import projects
 from tests.hits import factories
+from tests.hits.doing import refused
 from tests.hits.record_project import example, lines
 
 pytestmark = pytest.mark.django_db
@@ -53,13 +54,13 @@ def test_a_file_that_is_not_utf8_is_refused_with_the_place_of_the_byte(bring):
 
 def test_a_file_past_the_limit_is_refused_before_it_is_kept(bring, settings):
     settings.MAX_IMPORT_BYTES = 1000
-    with pytest.raises(importing.UploadRefusedError, match="at most 0.0 MB"):
+    with refused("upload_refused", match="at most 0.0 MB"):
         bring(b"x" * 1001)
     assert not Upload.objects.exists()
 
 
 def test_an_empty_file_is_refused(bring):
-    with pytest.raises(importing.UploadRefusedError, match="empty"):
+    with refused("upload_refused", match="empty"):
         bring(b"")
 
 

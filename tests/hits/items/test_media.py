@@ -24,6 +24,7 @@ from hits.releases.verbs import releasing
 from hits.stages.verbs import task_settings
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
+from tests.hits.doing import refused
 from tests.hits.jobs import jobs_run_here
 
 pytestmark = pytest.mark.django_db
@@ -286,7 +287,7 @@ def test_files_that_published_items_show_stay_and_others_go_with_their_bytes(sta
     bring(stage.project, {"a/cat.png": CAT, "dog.png": DOG, "c.png": sample.png(3, 3)})
     rows(stage, "cat.png", "dog.png")
     make.hit(stage.items.get(key="r0"))
-    with pytest.raises(media_files.MediaInUseError, match=r"show a/cat\.png\. What"):
+    with refused("media_in_use", match=r"show a/cat\.png\. What"):
         media_files.delete_media(stage.project, ["a/cat.png", "c.png"], None)
     assert stage.project.media.count() == 3
     media_files.delete_media(stage.project, ["dog.png", "c.png"], None)
@@ -302,7 +303,7 @@ def test_what_a_hit_that_was_closed_early_has_shown_stays(stage: Stage) -> None:
     make.hit_about(list(stage.items.order_by("pk")), state=Hit.State.CLOSED)
     assert not stage.items.exclude(state=Item.State.NEW).exists()
     for name in ("cat.png", "dog.png"):
-        with pytest.raises(media_files.MediaInUseError):
+        with refused("media_in_use"):
             media_files.delete_media(stage.project, [name], None)
     assert [file["name"] for file in releasing.media_of(stage.project)] == ["cat.png", "dog.png"]
 
@@ -320,7 +321,7 @@ def test_a_waiting_item_whose_file_is_gone_is_not_published(stage: Stage) -> Non
 
 def test_a_file_that_is_not_there_is_not_deleted_and_an_archived_project_deletes_none(stage: Stage) -> None:
     bring(stage.project, {"cat.png": CAT})
-    with pytest.raises(media_files.NoSuchMediaError, match=r"fish\.png"):
+    with refused("no_such_media", match=r"fish\.png"):
         media_files.delete_media(stage.project, ["cat.png", "fish.png"], None)
     archiving.archive(stage.project, None)
     with pytest.raises(ArchivedError):
@@ -412,9 +413,9 @@ def test_rows_that_came_with_refused_media_fail_with_the_reason(stage: Stage) ->
 
 def test_more_media_than_are_taken_at_once_are_not_kept(stage: Stage, settings: Any) -> None:
     settings.MAX_MEDIA_BYTES = 100
-    with pytest.raises(importing.UploadRefusedError, match="MB are taken at once"):
+    with refused("upload_refused", match="MB are taken at once"):
         importing.create_media_upload(stage.project, [("m.zip", io.BytesIO(b"x" * 101))], None)
-    with pytest.raises(importing.UploadRefusedError, match="empty"):
+    with refused("upload_refused", match="empty"):
         importing.create_media_upload(stage.project, [], None)
     assert not Upload.objects.exists()
 

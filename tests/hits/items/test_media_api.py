@@ -40,11 +40,6 @@ def test_a_zip_is_taken_listed_and_loaded_without_signing_in(
     assert b"".join(APIClient().get(row["address"])) == CAT
 
 
-def test_faults_come_back_with_the_names_of_the_files(api: APIClient, river: Project, eager: None) -> None:
-    found = send(api, sample.zipped({"a.txt": b"text", "b.txt": b"text"})).json()
-    assert (found["state"], found["fault_count"], found["faults"][0]["place"]) == ("refused", 1, "a.txt, b.txt")
-
-
 def test_an_archive_that_is_too_large_is_not_kept(api: APIClient, river: Project, settings: Any) -> None:
     settings.MAX_MEDIA_BYTES = 100
     refused(send(api, CAT + bytes(100), "cat.png"), 400, "upload_refused")

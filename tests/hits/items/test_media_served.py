@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from hits.core.models.blobs import CHUNK_BYTES
-from hits.items.pages.media_files import PIECE_BYTES
+from hits.items.pages.media import PIECE_BYTES
 from hits.items.rules.media import address_of
 from hits.items.verbs import importing
 from hits.models import MediaFile, Project

@@ -15,12 +15,13 @@ from rest_framework.test import APIClient
 
 from hits import tasks
 from hits.formats.files.faults import FormatErrors
-from hits.items.jobs import results_forms as form_jobs
+from hits.items import jobs as form_jobs
 from hits.items.rules import results_forms
-from hits.items.rules.results_forms import NoFormError, Proposal, propose, with_kinds
+from hits.items.rules.results_forms import Proposal, propose, with_kinds
 from hits.models import Label, Project, Stage, Upload
 from hits.projects.verbs import projects
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 MOODS, TAGS = ("glad", "sad", "Über {froh}"), ("red", "blue|red", "green|blue", "green")
@@ -135,14 +136,14 @@ def test_what_tells_the_right_answer_is_not_shown_and_bounds_hold() -> None:
 )  # fmt: skip
 def test_a_kind_that_does_not_fit_is_refused_and_nothing_is_made(stage: Stage, kinds: Any, fault: str) -> None:
     before = stage.settings
-    with pytest.raises(NoFormError, match=fault):
+    with refused("no_form_from_file", match=fault):
         form_jobs.send_in_with_form(stage, "b.csv", batch(), with_kinds(batch(), "b.csv", kinds, None), "", None)
     stage.refresh_from_db()
     assert stage.settings == before and not Upload.objects.exists()
 
 
 def test_files_that_do_not_say_what_was_asked_are_refused() -> None:
-    with pytest.raises(NoFormError, match="Only files with Input"):
+    with refused("no_form_from_file", match="Only files with Input"):
         propose(io.BytesIO(b"item,unit,worker,value\na,mood,W,x\n"), "long.csv")
     with pytest.raises(FormatErrors):
         propose(io.BytesIO(b"a,b\n1,2\n"), "b.csv")
@@ -180,7 +181,7 @@ def test_where_the_stage_is_in_use_another_one_asks_it_about_the_same_rows(stage
 def test_without_rows_no_stage_is_added() -> None:
     project = projects.create_project("Own", "html_page", Decimal("5"), "lab@example.org", make.user())
     stage = project.stages.get()
-    with pytest.raises(NoFormError, match="has none: import their file first"):
+    with refused("no_form_from_file", match="has none: import their file first"):
         form_jobs.send_in_with_form(stage, "b.csv", batch(), propose(io.BytesIO(batch()), "b.csv"), "", None)
     assert project.stages.count() == 1 and not Upload.objects.exists()
 

@@ -11,8 +11,9 @@ from django.db import connection
 
 from hits import protocols
 from hits.model_assist.verbs import model_answering
-from hits.model_assist.verbs.model_answering import Given, ModelAnswersRefusedError
+from hits.model_assist.verbs.model_answering import Given
 from hits.models import ModelAnswer, Stage
+from hits.refusals import Refused
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 from tests.hits.doing import refused
@@ -34,7 +35,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
         start.wait(timeout=60)
         try:
             found[number] = calls[number]()
-        except ModelAnswersRefusedError as refusal:
+        except Refused as refusal:
             found[number] = refusal
         finally:
             connection.close()
@@ -67,7 +68,7 @@ def test_of_two_different_answers_at_once_one_is_stored_and_the_other_a_conflict
     model_answering.take(model, stage, 1, 60)
     said = [Given(row.pk, {"choice": choice}) for choice in ("yes", "no")]
     found = at_once([lambda one=one: model_answering.answer(model, stage, [one]) for one in said])  # type: ignore[misc]
-    (refusal,) = (one for one in found if isinstance(one, ModelAnswersRefusedError))
+    (refusal,) = (one for one in found if isinstance(one, Refused))
     assert (refusal.http_status, refusal.error_code) == (409, "answered_otherwise")
     assert ModelAnswer.objects.count() == 1
 
@@ -88,9 +89,9 @@ def test_a_task_of_each_kind_is_given_as_data_and_takes_the_answer_of_its_sample
     assert lent.task == protocol.page(document.data, row.data, protocol.settings({}), worker)
     sent = {**sample["fields"], **({"order": lent.task["order"]} if lent.task.get("order") else {})}
     if name != ITS_SCRIPTS_POST_WHAT_THEY_LIKE:
-        with pytest.raises(ModelAnswersRefusedError, match="1 of the answers is not accepted") as refused:
+        with refused("model_answers_refused", match="1 of the answers is not accepted") as caught:
             model_answering.answer(model, stage, [Given(row.pk, {**sent, "zzz": "more"})])
-        assert [fault.code for fault in refused.value.faults] == ["unknown_field"]
+        assert [fault["code"] for fault in caught.value.details()["faults"]] == ["unknown_field"]
     assert model_answering.answer(model, stage, [Given(row.pk, sent)]).new == 1
     stored = ModelAnswer.objects.get()
     assert stored.labels and stored.fields == sent

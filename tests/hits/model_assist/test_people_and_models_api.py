@@ -55,21 +55,6 @@ def test_items_that_a_model_was_given_too_often_are_given_again(
     assert api.post(address).json()["error"]["code"] == "archived"
 
 
-def test_one_name_and_version_is_one_model(api: APIClient, model: ModelAnnotator) -> None:
-    answer = api.post(f"{HOME}models/", {"name": model.name, "version": model.version}, format="json")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "model_taken")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"name": ""}, {"version": "x" * 41}, {"cost_per_answer": "-1"}, {"cost_per_answer": "1e-9"}, {"role": "a"}],
-)
-def test_what_names_no_model_is_refused(api: APIClient, stage: Stage, given: dict[str, str]) -> None:
-    answer = api.post(f"{HOME}models/", {"name": "bert", "version": "1", **given}, format="json")
-    assert (answer.status_code, list(answer.json()["error"]["details"])) == (400, list(given))
-    assert not ModelAnnotator.objects.exists()
-
-
 def test_models_are_previewed_let_decide_measured_and_undone(
     api: APIClient, stage: Stage, model: ModelAnnotator, eager: None
 ) -> None:
@@ -96,13 +81,6 @@ def test_models_are_previewed_let_decide_measured_and_undone(
     again = api.post(f"{STAGE}routings/{made.json()['id']}/undo/")
     assert (again.status_code, again.json()["error"]["code"]) == (409, "routing_used")
     assert Item.objects.filter(state="new").count() == 10
-
-
-def test_a_condition_that_does_not_fit_is_refused_with_every_fault(api: APIClient, model: ModelAnnotator) -> None:
-    given = {"models": [model.pk, 999_999], "least": 1, "confidence": 2, "audit_share": 0}
-    answer = api.post(f"{STAGE}routings/preview/", given, format="json")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "routing_refused")
-    assert len(answer.json()["error"]["details"]["faults"]) == 4
 
 
 def test_rows_of_others_are_not_there(api: APIClient, stage: Stage) -> None:

@@ -181,21 +181,21 @@ def test_a_condition_that_does_not_fit_is_refused(
         lambda: routing.preview(stage, condition),
         lambda: routing.route(stage, condition, 3, Decimal("0.45"), None),
     ):
-        with pytest.raises(routing.RoutingRefusedError) as refused:
+        with refused("routing_refused") as caught:
             call()
-        assert any(fault.startswith(sentence) for fault in refused.value.faults)
+        assert any(fault.startswith(sentence) for fault in caught.value.details()["faults"])
     assert not Routing.objects.exists()
 
 
 def test_a_model_of_another_project_decides_nothing_here(stage: Stage) -> None:
     theirs = asked.model(make.project())
-    with pytest.raises(routing.RoutingRefusedError, match="no model with the id"):
+    with refused("routing_refused", match="no model with the id"):
         routing.preview(stage, Condition((theirs.pk,), 1))
 
 
 def test_two_of_five_models_are_too_few_to_agree(stage: Stage) -> None:
     models = tuple(asked.model(stage.project, f"m{number}").pk for number in range(5))
-    with pytest.raises(routing.RoutingRefusedError, match="Of 5 models, 3 to 5 have to agree"):
+    with refused("routing_refused", match="Of 5 models, 3 to 5 have to agree"):
         routing.preview(stage, Condition(models, 2))
 
 
@@ -207,7 +207,7 @@ def test_stages_whose_answers_cannot_be_compared_and_tests_of_workers_are_not_ro
     rule = {"name": "conditions", "version": 1, "params": {"answers": 3, "text": text}}
     computed = asked.stage(stage.project, key="computed", rule=rule)
     for one, word in ((written, "texts"), (testing, "tests workers"), (computed, "computed over people’s")):
-        with pytest.raises(routing.RoutingRefusedError, match=word.replace("’", "'")):
+        with refused("routing_refused", match=word.replace("’", "'")):
             routing.preview(one, Condition((model.pk,), 1))
 
 

@@ -39,7 +39,6 @@ from hits.notifications.jobs import pending_notices
 from hits.notifications.rules import notices
 from hits.notifications.verbs import writing_notices
 from hits.releases.verbs import releasing
-from hits.releases.verbs.releasing import NothingToReleaseError
 from tests.hits import factories as make
 from tests.hits.doing import refused
 
@@ -265,7 +264,7 @@ def test_what_a_stage_says_does_not_go_on_is_told(stage: Stage) -> None:
 
 def test_a_release_that_fails_in_the_background_is_told(stage: Stage) -> None:
     make.items(stage, 2)
-    with pytest.raises(NothingToReleaseError):
+    with refused("nothing_to_release"):
         tasks.make_release(stage.project_id, None)
     row = Notice.objects.get()
     assert (row.words, row.kind, row.is_event) == ("A release was not made", "stuck", True)
@@ -392,5 +391,5 @@ def test_a_task_whose_code_fails_is_told_and_keeps_no_other_project_from_its_not
 
 def test_a_project_without_stages_releases_nothing_and_says_so() -> None:
     for act in (releasing.preview, lambda project: releasing.release(project, None)):
-        with pytest.raises(NothingToReleaseError, match="the project has no stages"):
+        with refused("nothing_to_release", match="the project has no stages"):
             act(make.project())

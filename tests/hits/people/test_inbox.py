@@ -17,12 +17,13 @@ from hits.models import InboxEntry, Project, Stage, Worker, WorkerMessage
 from hits.notifications.jobs import needs, pending_notices
 from hits.people.models import LONGEST_REPLY, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.people.rules import inbox as domain
-from hits.people.rules import reply_links
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules.inbox import reply_path, with_link
 from hits.people.verbs import inbox, messaging
 from hits.projects.rules.archived import ArchivedError
+from hits.refusals import Refused
 from hits.workers.verbs import personal_data
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.payments.test_two_leads import database_with_connections
 from tests.hits.stand_in import StandIn
 
@@ -117,7 +118,7 @@ def test_a_message_ends_with_a_link_that_opens_its_own_form_alone(
 
 def test_the_link_is_introduced_in_the_language_of_the_stages_pages(message: WorkerMessage) -> None:
     message.stage.page_language = "de"
-    assert "Um auf diese Nachricht zu antworten" in reply_links.with_link(message)
+    assert "Um auf diese Nachricht zu antworten" in with_link(message)
 
 
 def test_what_a_lead_may_write_leaves_room_for_the_link_and_a_longer_text_goes_without(
@@ -127,9 +128,9 @@ def test_what_a_lead_may_write_leaves_room_for_the_link_and_a_longer_text_goes_w
     message.text = "x" * LONGEST_WRITTEN
     for language in task_words.LANGUAGES:
         message.stage.page_language = language
-        assert "/task/reply/" in reply_links.with_link(message)
+        assert "/task/reply/" in with_link(message)
     message.text = "x" * (LONGEST_TEXT - 9)
-    assert reply_links.with_link(message) == message.text
+    assert with_link(message) == message.text
 
 
 def test_a_token_opens_the_form_of_its_message_and_a_changed_one_none(stage: Stage, message: WorkerMessage) -> None:
@@ -142,9 +143,9 @@ def test_a_token_opens_the_form_of_its_message_and_a_changed_one_none(stage: Sta
         f"0{token(message)}", f"{pk}:{'x' * 100_000}", "９:" + signature, f"-{pk}:{signature}",
     ]  # fmt: skip
     for wrong in forged:
-        with pytest.raises(inbox.ReplyLinkError, match="belongs to no message"):
+        with refused("reply_link", match="belongs to no message"):
             inbox.resolve(wrong)
-        with pytest.raises(inbox.ReplyLinkError):
+        with refused("reply_link"):
             inbox.take_reply(wrong, "Hello")
     assert not InboxEntry.objects.exists()
 
@@ -155,14 +156,14 @@ def test_a_message_that_is_gone_old_or_of_an_archived_project_takes_no_reply(
     gone = make.message(stage, worker, confirmation="page-gone")
     address = token(gone)
     gone.delete()
-    with pytest.raises(inbox.ReplyLinkError, match="does not exist any more"):
+    with refused("reply_link", match="does not exist any more"):
         inbox.take_reply(address, "Hello")
     WorkerMessage.objects.update(created_at=timezone.now() - timedelta(days=91))
-    with pytest.raises(inbox.ReplyLinkError, match="takes no reply any more. Write to lab@example.org"):
+    with refused("reply_link", match="takes no reply any more. Write to lab@example.org"):
         reply(message)
     WorkerMessage.objects.update(created_at=timezone.now())
     Project.objects.update(archived_at=timezone.now())
-    with pytest.raises(inbox.ReplyLinkError, match="takes no reply any more"):
+    with refused("reply_link", match="takes no reply any more"):
         reply(message)
     assert not InboxEntry.objects.exists()
 
@@ -186,7 +187,7 @@ def test_a_reply_is_kept_as_plain_lines_with_its_message_and_worker(message: Wor
     ],
 )
 def test_an_empty_and_a_huge_reply_are_refused(message: WorkerMessage, text: str, said: str) -> None:
-    with pytest.raises(inbox.ReplyRefusedError, match=said):
+    with refused("reply_refused", match=said):
         reply(message, text)
     assert not InboxEntry.objects.exists()
     assert reply(message, "x" * LONGEST_REPLY).text == "x" * LONGEST_REPLY
@@ -195,13 +196,14 @@ def test_an_empty_and_a_huge_reply_are_refused(message: WorkerMessage, text: str
 @pytest.mark.on_postgresql
 def test_the_same_reply_twice_is_kept_once_and_of_a_hundred_ten_are_kept(message: WorkerMessage) -> None:
     assert reply(message, "Again") == reply(message, " Again \n")
-    refused = 0
+    refusals = 0
     for number in range(100):
         try:
             reply(message, f"Reply {number}", address=f"192.0.2.{number}")
-        except inbox.TooManyRepliesError:
-            refused += 1
-    assert (InboxEntry.objects.count(), refused) == (inbox.MOST_REPLIES, 100 - inbox.MOST_REPLIES + 1)
+        except Refused as refusal:
+            assert refusal.error_code == "too_many_replies"
+            refusals += 1
+    assert (InboxEntry.objects.count(), refusals) == (inbox.MOST_REPLIES, 100 - inbox.MOST_REPLIES + 1)
 
 
 def test_one_address_sends_so_many_a_minute_whatever_the_messages(stage: Stage, worker: Worker) -> None:
@@ -210,8 +212,8 @@ def test_one_address_sends_so_many_a_minute_whatever_the_messages(stage: Stage, 
         try:
             reply(make.message(stage, worker, confirmation=f"page-{number}"), "Hello")
             sent += 1
-        except inbox.TooManyRepliesError as refusal:
-            assert "Wait a minute" in str(refusal)
+        except Refused as refusal:
+            assert refusal.error_code == "too_many_replies" and "Wait a minute" in str(refusal)
     assert sent <= inbox.REPLIES_A_MINUTE_FROM_AN_ADDRESS
 
 
@@ -220,7 +222,8 @@ def test_replies_that_come_at_once_are_bounded_too(database_with_connections: No
     def send(number: int) -> bool:
         try:
             reply(message, f"Reply {number}", address=str(number))
-        except inbox.TooManyRepliesError:
+        except Refused as refusal:
+            assert refusal.error_code == "too_many_replies"
             return False
         finally:
             connection.close()
@@ -251,7 +254,7 @@ def test_entries_of_another_project_and_none_are_refused_and_nothing_changes(sta
     mine, other = remark(stage, worker), remark(make.stage(), worker)
     for pks in ([mine.pk, other.pk], [mine.pk, 10**9], [], list(range(1, 502))):
         for change in (inbox.mark_answered, inbox.open_again):
-            with pytest.raises(inbox.NotThereError):
+            with refused("no_entry"):
                 change(stage.project, pks, None)
     assert InboxEntry.objects.open().count() == 2
     Project.objects.update(archived_at=timezone.now())
@@ -268,7 +271,7 @@ def test_a_message_that_answers_an_entry_marks_it_and_a_second_click_changes_not
         assert messaging.write(stage, "Re: Yours", texts, "page-0001", lena, answers=entry) == expected
     entry.refresh_from_db()
     assert (entry.answered_with, entry.answered_by) == (WorkerMessage.objects.get(), lena)
-    with pytest.raises(messaging.MessageRefusedError):
+    with refused("message_refused"):
         messaging.write(stage, "", texts, "page-0002", lena, answers=remark(stage, worker))
     assert InboxEntry.objects.open().count() == 1
 

@@ -11,11 +11,12 @@ from django.utils import timezone
 from hits.models import MessageTemplate, Stage, Worker, WorkerMessage
 from hits.people.models import LONGEST_WRITTEN
 from hits.people.rules import message_templates, recipients
-from hits.people.rules.message_templates import TemplateRefusedError, filled, unknown_fault
-from hits.people.verbs import message_templates as flow
+from hits.people.rules.message_templates import filled, unknown_fault
 from hits.people.verbs import messaging
+from hits.people.verbs import messaging as flow
 from hits.projects.rules.archived import ArchivedError
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.stand_in import StandIn
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -69,9 +70,9 @@ def test_a_template_is_kept_changed_and_removed(stage: Stage) -> None:
 def test_what_is_no_template_is_refused_with_every_fault_at_its_field(
     stage: Stage, changes: dict[str, str], fields: list[str]
 ) -> None:
-    with pytest.raises(TemplateRefusedError) as refused:
+    with refused("template_refused") as caught:
         flow.save(stage.project, {**GIVEN, **changes}, None)
-    assert list(refused.value.faults) == fields
+    assert list(caught.value.details()["faults"]) == fields
     assert not MessageTemplate.objects.exists()
 
 
@@ -96,9 +97,9 @@ def test_a_name_is_there_once_in_a_project_and_a_project_has_so_many(
     flow.save(stage.project, GIVEN, None)
     second = flow.save(stage.project, {**GIVEN, "name": "Second"}, None)
     for given, pk in ((GIVEN, None), (GIVEN, second.pk)):
-        with pytest.raises(TemplateRefusedError, match="has this name"):
+        with refused("template_refused", match="has this name"):
             flow.save(stage.project, given, None, pk)
-    with pytest.raises(TemplateRefusedError, match="at most 2 templates"):
+    with refused("template_refused", match="at most 2 templates"):
         flow.save(stage.project, {**GIVEN, "name": "Third"}, None)
     flow.save(make.project(), GIVEN, None)
     assert MessageTemplate.objects.count() == 3
@@ -145,7 +146,7 @@ def test_of_a_used_confirmation_other_words_are_refused_and_whoever_is_new_gets_
     workers(stage, 3)
     assert write_to(stage) == 3
     for changes in ({"subject": "Old in {stage}"}, {"text": "Good bye {worker}."}):
-        with pytest.raises(messaging.ConfirmationUsedError):
+        with refused("confirmation_used"):
             write_to(stage, **changes)
     make.worker_stat(stage, make.worker("ALATE"))
     assert write_to(stage) == 1
@@ -173,19 +174,19 @@ def test_everybody_in_a_pool_that_the_stage_asks_for_can_be_written_to(stage: St
 
 
 def test_every_fault_is_named_and_nothing_is_written(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(messaging.MessageRefusedError) as refused:
+    with refused("message_refused") as caught:
         write_to(stage, subject=" ", text="{name}", confirmation="test-17-4")
-    assert len(refused.value.faults) == 4
+    assert len(caught.value.details()["faults"]) == 4
     workers(stage, 3)
     for changes, said in (
         ({"text": "{worker}" * LONGEST_WRITTEN}, "a text of at most"),
         ({"subject": "{stage}" * 40}, "a subject of at most"),
     ):
-        with pytest.raises(messaging.MessageRefusedError, match=said):
+        with refused("message_refused", match=said):
             write_to(stage, **changes)
     monkeypatch.setattr(messaging, "MOST_OF_STAGE", 2)
-    with pytest.raises(messaging.MessageRefusedError, match="1 to 2 workers"):
+    with refused("message_refused", match="1 to 2 workers"):
         write_to(stage)
-    with pytest.raises(recipients.UnknownRecipientsError, match="There are: stage, pools, unblocked"):
+    with refused("unknown_recipients", match="There are: stage, pools, unblocked"):
         write_to(stage, "everybody on earth")
     assert not WorkerMessage.objects.exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from hits.models import InboxEntry, MessageTemplate, Stage, WorkerMessage
+from hits.models import InboxEntry, Stage, WorkerMessage
 from hits.people.verbs import messaging
 from tests.hits import factories as make
 from tests.hits.api.test_errors import refused
@@ -27,21 +27,6 @@ def test_a_template_is_made_read_changed_and_removed(api: APIClient, river_stage
     assert api.delete(address).status_code == 204
     for method in (api.get, api.delete):
         refused(method(address), 404, "not_found")
-
-
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"text": "{nobody}"}, "template_refused"),
-        ({"subject": ""}, "invalid"),
-        ({"name": "x" * 61}, "invalid"),
-        ({"text": "x" * 3697}, "template_refused"),
-        ({"more": "x"}, "invalid"),
-    ],
-)
-def test_what_is_no_template_is_refused(api: APIClient, river_stage: Stage, changes: dict[str, str], code: str) -> None:
-    refused(api.post(HOME + "message-templates/", {**GIVEN, **changes}, format="json"), 400, code)
-    assert not MessageTemplate.objects.exists()
 
 
 def test_one_text_goes_to_many_once(api: APIClient, river_stage: Stage, stand_in: StandIn) -> None:

@@ -10,6 +10,7 @@ from hits.models import Stage, Worker, WorkerMessage
 from hits.mturk.errors import RefusedError, ThrottledError, UnreachableError
 from hits.people.verbs import messaging
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 from tests.hits.stand_in import StandIn
 
@@ -97,15 +98,15 @@ def test_a_draft_shows_the_blank_of_a_sentence_as_workers_saw_it() -> None:
 
 def test_a_draft_without_mistakes_has_to_be_written(stage: Stage, worker: Worker) -> None:
     _, text = messaging.draft(stage, worker)
-    with pytest.raises(messaging.MessageRefusedError, match="words in brackets"):
+    with refused("message_refused", match="words in brackets"):
         write(stage, worker, text=text)
 
 
 def test_every_fault_is_named_and_nothing_is_written(stage: Stage, worker: Worker) -> None:
-    with pytest.raises(messaging.MessageRefusedError) as refused:
+    with refused("message_refused") as caught:
         messaging.write(stage, " ", {worker.worker_id: "", "ANOBODY": "x" * 4097}, "page-0001", None)
-    assert len(refused.value.faults) == 3
-    with pytest.raises(messaging.MessageRefusedError, match="1 to 20 workers"):
+    assert len(caught.value.details()["faults"]) == 3
+    with refused("message_refused", match="1 to 20 workers"):
         messaging.write(stage, "A", {}, "page-0001", None)
     assert states() == []
 
@@ -197,7 +198,7 @@ def test_a_confirmation_that_other_messages_have_is_refused(stage: Stage, worker
     other = make.stage(make.project(slug="other"))
     make.worker_stat(other, worker)
     assert write(stage, worker, "monday") == 1
-    with pytest.raises(messaging.MessageRefusedError, match="choose a fresh one"):
+    with refused("confirmation_used", match="choose a fresh one"):
         write(other, worker, "monday")
     assert (write(stage, worker, "monday"), write(other, worker, "tuesday")) == (0, 1)
 
@@ -212,9 +213,9 @@ def test_a_confirmation_belongs_to_the_words_and_workers_that_were_confirmed(sta
         ("Your answers", another, "Look again."),
     ]
     for subject, to, text in others:
-        with pytest.raises(messaging.ConfirmationUsedError, match="choose a fresh one") as refused:
+        with refused("confirmation_used", match="choose a fresh one") as caught:
             messaging.write(stage, subject, {to.worker_id: text}, "page-0001", None)
-        assert (refused.value.http_status, refused.value.error_code) == (409, "confirmation_used")
+        assert (caught.value.http_status, caught.value.error_code) == (409, "confirmation_used")
     assert write(stage, worker, text=" Look again. ") == 0
     assert WorkerMessage.objects.count() == 1
 
@@ -224,6 +225,6 @@ def test_the_confirmation_of_a_result_of_a_test_cannot_be_taken_nor_asked_for(st
     columns = {"project": make.project(slug="other"), "stage": make.stage(), "worker": worker}
     WorkerMessage.objects.create(**columns, confirmation="test-17-4")
     for confirmation in ("test-17-4", "test-18-0"):
-        with pytest.raises(messaging.MessageRefusedError, match="belong to results of tests: choose another"):
+        with refused("message_refused", match="belong to results of tests: choose another"):
             write(stage, worker, confirmation)
     assert WorkerMessage.objects.count() == 1

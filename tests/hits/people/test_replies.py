@@ -7,7 +7,7 @@ from django.test import Client
 
 from hits.models import InboxEntry, WorkerMessage
 from hits.people.models import LONGEST_REPLY
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules.inbox import reply_path
 from hits.people.verbs import inbox
 from tests.hits import factories as make
 from tests.markup import squeezed

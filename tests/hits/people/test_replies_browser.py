@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from hits.models import InboxEntry, WorkerMessage
-from hits.people.rules.reply_links import reply_path
+from hits.people.rules.inbox import reply_path
 from tests.axe import faults_in_both_looks
 from tests.hits.people.test_replies import message
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from rest_framework.test import APIClient
 
@@ -35,24 +33,6 @@ def test_they_are_written_listed_and_withdrawn(api: APIClient, river_stage: Stag
     assert api.get(HOME + "terms/").json()["results"][0]["ended_at"]
     refused(api.delete(HOME + "terms/"), 409, "no_terms")
     assert logged(river_stage.project) == ["changed the terms for workers"] * 2 + ["withdrew the terms for workers"]
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"text": ""}, "invalid"),
-        ({}, "invalid"),
-        ({"text": ["a"]}, "invalid"),
-        ({"text": "a", "version": 7}, "invalid"),
-        ({"text": " \n "}, "terms_refused"),
-        ({"text": "x" * 20_001}, "terms_refused"),
-        ({"text": "x" * 1_000_000}, "invalid"),
-        ({"text": "Read\u2028this"}, "terms_refused"),
-    ],
-)
-def test_what_is_no_text_changes_nothing(api: APIClient, river_stage: Stage, body: dict[str, Any], code: str) -> None:
-    refused(api.put(HOME + "terms/", body, format="json"), 400, code)
-    assert not river_stage.project.terms.exists()
 
 
 def test_an_answer_names_the_version_of_its_worker(api: APIClient, river_stage: Stage) -> None:

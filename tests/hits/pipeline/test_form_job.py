@@ -13,7 +13,6 @@ import pytest
 from hits.answers.verbs import harvesting
 from hits.formats.files.faults import Fault, grouped
 from hits.items.rules import unsuitable_items
-from hits.items.rules.unsuitable_items import MisfitError
 from hits.items.verbs import importing
 from hits.judging.verbs import deciding, scoring
 from hits.models import Item, Stage
@@ -22,6 +21,7 @@ from hits.publishing.verbs import publishing, sending
 from hits.releases.verbs import releasing
 from hits.stages.verbs import task_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLE = b"id,text,source,right\nn1,Rain fell all day.,diary,wet\nn2,The sun shone.,letter,dry\n"
@@ -69,7 +69,7 @@ def test_items_that_the_form_does_not_fit_are_named_at_the_quote_and_not_publish
     quote = publishing.quote(stage)
     (problem,) = quote.problems
     assert problem.startswith("2 waiting items do not fit the task, such as n1: The form names the column 'txt', which")
-    with pytest.raises(MisfitError):
+    with refused("items_do_not_fit"):
         publishing.publish(stage, quote.items, quote.total, "page", None)
     assert not stage.hits.exists()
     assert sum(one.count for one in unsuitable_items.of_waiting(stage, 1)) == 1

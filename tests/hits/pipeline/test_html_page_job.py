@@ -16,7 +16,6 @@ from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import gather
 from hits.crowd.worker import Worker
-from hits.items.rules.unsuitable_items import MisfitError
 from hits.items.verbs import importing
 from hits.judging.rules import crowd_answers
 from hits.judging.verbs import deciding, scoring
@@ -29,6 +28,7 @@ from hits.releases.verbs import exporting, releasing
 from hits.stages.rules import new_fields
 from hits.stages.verbs import task_settings
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 from tests.hits.protocols.page_templates import CASES, Case
 
@@ -97,7 +97,7 @@ def test_columns_that_the_template_names_and_the_table_lacks_are_named_before_an
     stage.refresh_from_db()
     quote = publishing.quote(stage)
     assert any("the column 'quotes', which is missing" in problem for problem in quote.problems)
-    with pytest.raises(MisfitError):
+    with refused("items_do_not_fit"):
         publishing.publish(stage, quote.items, quote.total, "again", None)
     assert not Hit.objects.exists()
 

@@ -28,20 +28,6 @@ def pool(stage: Stage) -> Pool:
     return factories.pool(stage.project, factories.worker("AINSIDE"), key="pool-students", name="Students")
 
 
-def test_a_pool_is_made_renamed_archived_and_taken_up(api: APIClient, stage: Stage) -> None:
-    made = api.post(BASE, {"name": "Students"}, format="json")
-    assert (made.status_code, made.json()["key"], made.json()["workers"]) == (201, "pool-students", 0)
-    there = f"{BASE}pool-students/"
-    assert api.patch(there, {"name": "People"}, format="json").json()["name"] == "People"
-    assert api.post(f"{there}archive/").json()["archived_at"]
-    refused = api.post(f"{there}workers/", {"worker_ids": ["A1"]}, format="json")
-    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "pool_archived")
-    assert api.post(f"{there}take-up/").json()["archived_at"] is None
-    assert [row["name"] for row in api.get(BASE).json()["results"]] == ["People"]
-    again = api.post(BASE, {"name": "People"}, format="json")
-    assert (again.status_code, again.json()["error"]["code"]) == (409, "pool_name")
-
-
 def test_workers_are_added_listed_and_taken_out(api: APIClient, pool: Pool, eager: None, market: Marketplace) -> None:
     there = f"{BASE}{pool.key}/"
     worker = market.sign_up_worker()

@@ -19,7 +19,6 @@ from hits.publishing.rules.marketplace_account import gateway
 from hits.refusals import Refused
 from hits.stages.verbs import custom_stages, stage_settings
 from hits.workers.rules import grant_rows
-from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import granting, personal_data
 from tests.hits import factories as make
 from tests.hits.doing import do, refused
@@ -155,7 +154,7 @@ def test_a_pool_can_keep_its_workers_out(market, stage, pool, publish, eager):
     [([], "at least one"), (["bob"], "no worker id"), ([f"A{n}" for n in range(10_001)], "no more than 10000")],
 )
 def test_what_is_no_list_of_workers_changes_nothing(pool, ids, said):
-    with pytest.raises((grant_rows.WorkersRefusedError, ValidationError), match=said):
+    with pytest.raises((Refused, ValidationError), match=said):
         do("pools.add", pool, None, worker_ids=ids)
     assert not Grant.objects.exists()
     assert not Worker.objects.exists()
@@ -190,7 +189,7 @@ def test_the_best_of_a_stage_are_found_by_their_figures(stage, pool, lead):
     with pytest.raises(Refused, match="not among the best any more"):
         do("pools.add_best", pool, lead, **asked, worker_ids=["ABEST", "AWEAK"])
     assert not pool.members.exists()
-    with pytest.raises(grant_rows.WorkersRefusedError):
+    with refused("workers_refused"):
         do("pools.add_best", pool, lead, **asked, worker_ids=[])
     assert do("pools.add_best", pool, lead, **asked, worker_ids=["ABEST"]) == 1
     assert do("pools.add_best", pool, lead, **asked) == 1
@@ -256,7 +255,7 @@ def test_a_stage_of_a_lead_s_own_may_ask_for_a_pool(lead):
 
 def test_a_stage_whose_pool_is_empty_is_not_published(market, stage, pool, publish):
     make.items(ask(stage, pool.key), 1)
-    with pytest.raises(NotOfferedError, match="nobody is in it: add workers, or make an invitation link"):
+    with refused("test_not_offered", match="nobody is in it: add workers, or make an invitation link"):
         publish(stage)
     do("pools.add", pool, None, worker_ids=[market.sign_up_worker()])
     granting.finish(pool.project)
@@ -328,7 +327,7 @@ def test_who_clones_a_project_must_manage_the_pools_that_its_stages_ask_for(stag
     assert Pool.objects.usable_in(made).get() == pool
     ann = make.user("ann")
     make.member(stage.project, ann, "manager")
-    with pytest.raises(rules.PoolRefusedError, match="no manager of the project"):
+    with refused("pool_refused", match="no manager of the project"):
         project_files.clone(stage.project, "Another", 10, ann)
     assert not stage.project.__class__.objects.filter(name="Another").exists()
 

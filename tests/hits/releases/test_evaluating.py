@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from hits.models import Action, EvaluatedSystem, Project, Release
-from hits.releases.rules import evaluated_systems, release_folders
+from hits.releases.rules import release_folders
 from hits.releases.verbs import evaluating
-from hits.releases.verbs.evaluating import EvaluationRefusedError
 from hits.text.systems import System
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 TREES, BOATS = "an oak or an elm by the gate", "a boat or a raft on the lake"
@@ -119,21 +119,21 @@ def test_what_people_scored_stands_above_the_systems_of_the_same_split(
     recipe: str, file: str, measures: tuple[str, ...], said: dict[str, float], cells: tuple[str, ...]
 ) -> None:
     release = make.release(make.project(recipe=recipe), manifest={"statistics": {"test": said, "overall": {}}})
-    assert evaluated_systems.tables(release) == []
+    assert release_folders.tables(release) == []
     scores = [dict(measure=one, division="", part="", n=9, value=0.5, low=0.4, high=0.6) for one in measures]
     for split, of in (("test", file), ("dev", "other")):
         release.systems.create(file=of, split=split, name="Ours", kind="predictions", scores=scores, sums=b"")
-    dev, test = evaluated_systems.tables(release)
+    dev, test = release_folders.tables(release)
     assert [row[:2] for row in test.rows] == [["Human score", "People"], ["Ours", "Predictions"]]
     assert tuple(test.rows[0][2:-2]) == cells
     assert [row[0] for row in dev.rows] == ["Ours"]
-    assert "| Human score | People |" in evaluated_systems.markdown(release)
+    assert "| Human score | People |" in release_folders.markdown(release)
 
 
 @pytest.mark.parametrize("name", [" Ours", "x" * 81, "a\u202eb", "\u3164"])
 def test_a_name_that_cannot_be_read_is_refused_and_nothing_is_kept(lead: Any, name: str) -> None:
     release = of_labels(2)
-    with pytest.raises(EvaluationRefusedError, match="name|Name|character"):
+    with refused("nothing_to_compare", match="name|Name|character"):
         evaluating.evaluate(release, io.BytesIO(b'{"i0": "0", "i1": "1"}'), "said.json", keep_as=name, user=lead)
     assert not release.systems.exists()
 
@@ -143,7 +143,7 @@ def test_no_more_systems_are_kept_than_can_be_compared(lead: Any, monkeypatch: p
     monkeypatch.setattr(evaluating, "MOST_SYSTEMS", 1)
     for _ in range(2):
         evaluating.evaluate(release, io.BytesIO(said), "said.json", keep_as="Ours", user=lead)
-    with pytest.raises(EvaluationRefusedError, match="At most 1 systems are kept"):
+    with refused("nothing_to_compare", match="At most 1 systems are kept"):
         evaluating.evaluate(release, io.BytesIO(said), "said.json", keep_as="Another", user=lead)
     assert release.systems.count() == 1
 
@@ -182,7 +182,7 @@ def test_a_system_learns_once_and_its_answers_to_dev_and_test_stay_apart(
 
 
 def test_too_few_items_give_no_baselines(lead: Any) -> None:
-    with pytest.raises(EvaluationRefusedError, match="too few items"):
+    with refused("nothing_to_compare", match="too few items"):
         evaluating.baselines(of_labels(3), lead)
 
 

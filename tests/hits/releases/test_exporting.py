@@ -21,6 +21,7 @@ from hits.recipes.table_rows import pseudonym
 from hits.releases.verbs import exporting
 from hits.releases.verbs.exporting import Choices, of_project, of_stage
 from tests.hits import factories as make
+from tests.hits.doing import refused
 
 FORM = {
     "show": [{"kind": "text", "text": "{text}"}],
@@ -224,7 +225,7 @@ def test_results_of_a_project_have_what_the_items_of_all_stages_bring(stage: Sta
 
 
 def test_an_unknown_format_is_refused(stage: Stage) -> None:
-    with pytest.raises(exporting.UnknownFormatError, match="There are mturk, csv, jsonl, parquet"):
+    with refused("unknown_format", match="There are mturk, csv, jsonl, parquet"):
         of_stage(stage, Choices("xlsx"))
 
 

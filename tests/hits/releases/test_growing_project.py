@@ -22,6 +22,7 @@ from hits.recipes.source import AUTHOR
 from hits.refusals import Refusal
 from hits.releases.verbs import releasing, withdrawing
 from tests.hits import factories
+from tests.hits.doing import refused
 
 pytestmark = pytest.mark.django_db
 FILES = {"train": "train.jsonl", "dev": "valid.jsonl", "test": "test.jsonl"}
@@ -178,14 +179,14 @@ def test_a_withdrawn_release_keeps_its_files_and_names_its_successor(lead: User)
     second, _ = releasing.release(project, lead)
     files = first.files.count()
     for reason, successor in (("", 2), ("It leaked", 1), ("It leaked", 7)):
-        with pytest.raises(withdrawing.WithdrawalRefusedError):
+        with refused("withdrawal_refused"):
             withdrawing.withdraw(first, lead, reason=reason, successor=successor)
     withdrawing.withdraw(first, lead, reason="It leaked", successor=2)
     first.refresh_from_db()
     assert (first.withdrawn_reason, first.successor, first.files.count()) == ("It leaked", second, files)
     row = project.actions.order_by("pk").last()
     assert row and row.detail == {"release": 1, "reason": "It leaked", "successor": 2}
-    with pytest.raises(withdrawing.WithdrawalRefusedError):
+    with refused("withdrawal_refused"):
         withdrawing.withdraw(second, lead, reason="So did this", successor=1)
 
 

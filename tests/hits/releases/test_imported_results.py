@@ -450,7 +450,7 @@ def test_an_empty_file_and_one_too_large_are_refused(settings: Any) -> None:
     stage = moods()
     settings.MAX_IMPORT_BYTES = 100
     for content in (b"", b"x" * 101):
-        with pytest.raises(importing.UploadRefusedError):
+        with refused("upload_refused"):
             importing.create_results_upload(stage, "results.csv", content, None)
 
 
@@ -477,9 +477,9 @@ def test_the_same_file_twice_is_refused_and_names_the_first_import() -> None:
 def test_a_file_that_waits_for_its_columns_is_not_said_to_be_imported() -> None:
     stage, content = moods(), csv_of(row(1, "A1", "Glad"))
     first = importing.create_results_upload(stage, "results.csv", content, None, ask=True)
-    with pytest.raises(importing.SameFileError, match="waits for its columns: results.csv") as refused:
+    with pytest.raises(importing.SameFileError, match="waits for its columns: results.csv") as caught:
         importing.create_results_upload(stage, "results.csv", content, None)
-    assert refused.value.first == first and refused.value.waits
+    assert caught.value.first == first and caught.value.waits
 
 
 def test_the_same_answer_in_another_file_or_given_here_is_refused() -> None:
@@ -495,7 +495,7 @@ def test_the_same_answer_in_another_file_or_given_here_is_refused() -> None:
 
 
 def test_a_stage_of_another_task_takes_no_files() -> None:
-    with pytest.raises(imported_results.NotReadableError, match="takes no files of results"):
+    with refused("no_results_taken", match="takes no files of results"):
         importing.create_results_upload(make.stage(), "results.csv", csv_of(row(1, "A1", "Glad")), None)
 
 
@@ -516,7 +516,7 @@ def test_removing_takes_all_of_a_file_and_leaves_what_else_is_there() -> None:
     assert list(Worker.objects.values_list("worker_id", flat=True)) == [f"imported-{stage.project_id}:A1"]
     assert stage.worker_stats.get().answers == 1
     assert (first.state, second.answers.count()) == (Upload.State.REMOVED, 1)
-    with pytest.raises(removing_results.NotRemovableError, match="has no answers here"):
+    with refused("not_removable", match="has no answers here"):
         removing_results.remove(first, None)
 
 
@@ -548,9 +548,7 @@ def test_answers_on_which_a_published_item_of_a_later_stage_stands_cannot_be_rem
     made = make.item(later, source=upload.answers.get(), document=stage.items.get().document)
     assert removing_results.preview(upload).made == 1
     make.hit(made)
-    with pytest.raises(
-        removing_results.NotRemovableError, match="1 items of later stages were made from these answers"
-    ):
+    with refused("not_removable", match="1 items of later stages were made from these answers"):
         removing_results.remove(upload, None)
     assert upload.answers.count() == 1
 
@@ -591,9 +589,9 @@ class Lead:
             assert not Label.objects.counting().filter(worker=worker).exists()
             for block in Block.objects.in_force().filter(worker=worker).select_related("stage", "worker"):
                 blocking.undo(block, None)
-            with pytest.raises(messaging.MessageRefusedError, match="Nobody of this stage"):
+            with refused("message_refused", match="Nobody of this stage"):
                 messaging.write(self.stage, "Hello", {worker.worker_id: "Thank you."}, "page", None)
-            with pytest.raises(grant_rows.WorkersRefusedError):
+            with refused("workers_refused"):
                 grant_rows.read_workers([worker.worker_id])
         Stage.objects.filter(pk=self.stage.pk).update(grants="part-one")
         self.stage.refresh_from_db()

@@ -16,9 +16,9 @@ from hits.judging.rules.summaries import refresh_summary
 from hits.models import Item, Project
 from hits.projects.rules.archived import ArchivedError
 from hits.projects.verbs import project_files, projects
-from hits.releases.rules.release_cards import DATASHEET, FIELDS, LONGEST, ReleaseCardError
+from hits.releases.rules.release_cards import DATASHEET, FIELDS, LONGEST
 from hits.releases.verbs import releasing
-from hits.releases.verbs.changing_card import change_card
+from hits.releases.verbs.withdrawing import change_card
 from tests.hits import factories as make
 from tests.hits.doing import refused
 from tests.hits.said import say
@@ -135,7 +135,7 @@ def test_nothing_that_is_stated_is_markup_or_breaks_the_head(project: Project, t
 )
 def test_what_cannot_be_stated_is_refused_and_changes_nothing(project: Project, given: Any, fault: str) -> None:
     change_card(project, {"citation": "River 2026."}, None)
-    with pytest.raises(ReleaseCardError, match=fault):
+    with refused("release_card_refused", match=fault):
         change_card(project, given, None)
     project.refresh_from_db()
     assert project.card == {"citation": "River 2026."}

@@ -10,10 +10,10 @@ import pytest
 from hits.models import Label, Project, Stage, Worker
 from hits.recipes.source import ToldItem
 from hits.releases.rules import single_answers
-from hits.releases.rules.release_cards import ReleaseCardError
-from hits.releases.verbs import changing_card, releasing
+from hits.releases.verbs import releasing, withdrawing
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.said import say
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_every_answer_that_counts_to_train_and_dev_is_told_when_the_lead_says_so
     }
     project.save()
     assert rows(project) == []
-    changing_card.change_card(project, {"single_answers": "released"}, None)
+    withdrawing.change_card(project, {"single_answers": "released"}, None)
     told = rows(project)
     made = project.releases.order_by("-number").first()
     assert made is not None
@@ -71,12 +71,12 @@ def test_a_recipe_that_has_them_in_a_file_of_its_own_has_them_once() -> None:
     stage = make.stage(make.project(recipe="choice"), key="choose", protocol="multiple_choice")
     say(stage, [{"ann": "yes", "ben": "yes"}])
     stage.items.update(state="kept")
-    changing_card.change_card(stage.project, {"single_answers": "released"}, None)
+    withdrawing.change_card(stage.project, {"single_answers": "released"}, None)
     made, _ = releasing.release(stage.project, None)
     names = set(made.files.values_list("name", flat=True))
     assert "annotations.parquet" in names and not any("single_answers" in name for name in names)
 
 
 def test_another_word_than_released_is_refused() -> None:
-    with pytest.raises(ReleaseCardError, match="single_answers must be “released” or empty"):
-        changing_card.change_card(make.project(), {"single_answers": "perhaps"}, None)
+    with refused("release_card_refused", match="single_answers must be “released” or empty"):
+        withdrawing.change_card(make.project(), {"single_answers": "perhaps"}, None)

@@ -82,7 +82,7 @@ def test_nothing_of_it_is_due(project):
 def test_the_chain_and_the_release_begin_at_the_first_stage_with_a_crowd(project, stage):
     stage.items.update(state=Item.State.KEPT)
     assert list(Rows(project).chain()) == []
-    with pytest.raises(releasing.NothingToReleaseError, match="no item is here"):
+    with refused("nothing_to_release", match="no item is here"):
         releasing.refuse_unjudged(project)
 
 

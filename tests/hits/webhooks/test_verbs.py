@@ -81,6 +81,7 @@ def test_a_webhook_is_added_with_a_secret_that_is_not_told_again(project: Projec
         ("https://169.254.169.254/latest", ["item.decided"], ["address"], "internal network"),
         ("https://localhost/hook", ["item.decided"], ["address"], "internal network"),
         ("https://nobody.invalid/hook", ["item.decided"], ["address"], "has no address"),
+        ("https://example.org/" + "a" * 500, ["item.decided"], ["address"], "no more than"),
         (ADDRESS, [], ["events"], "at least one event"),
         (ADDRESS, ["item.decided", "rain.fell"], ["events"], '"rain.fell" is not a valid choice'),
         ("no address", ["rain.fell"], ["address", "events"], '"rain.fell" is not a valid choice'),

@@ -8,9 +8,10 @@ from django.utils import timezone
 from hits import tasks
 from hits.models import Block, Stage, Worker, WorkerMessage
 from hits.people.verbs import messaging
-from hits.workers.rules import block_letters
+from hits.workers.rules import block_proposals
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace
 from tests.hits.stand_in import StandIn
 
@@ -61,7 +62,7 @@ def test_an_undone_block_is_not_told_any_more_and_the_next_one_is(
     assert not WorkerMessage.objects.exists()
     Block.objects.update(state=Block.State.UNDONE, undone_at=timezone.now())
     block(stage, worker)
-    assert WorkerMessage.objects.get().text == block_letters.text(stage, WHY)
+    assert WorkerMessage.objects.get().text == block_proposals.text(stage, WHY)
 
 
 def test_a_worker_of_a_file_of_results_is_written_nothing(stage: Stage) -> None:
@@ -72,5 +73,5 @@ def test_a_worker_of_a_file_of_results_is_written_nothing(stage: Stage) -> None:
 
 
 def test_nobody_else_takes_the_keys_of_these_messages(stage: Stage, worker: Worker) -> None:
-    with pytest.raises(messaging.MessageRefusedError, match="belong to blocks"):
+    with refused("message_refused", match="belong to blocks"):
         messaging.write(stage, "Hello", {worker.worker_id: "Text."}, "block-00001", None)

@@ -12,8 +12,6 @@ from hits.models import Assignment, Grant, Stage
 from hits.mturk.errors import UnreachableError
 from hits.publishing.rules import hit_types
 from hits.publishing.rules.marketplace_account import gateway
-from hits.workers.rules import grant_rows
-from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import granting
 from tests.hits import factories as make
 from tests.hits.crashes import MOMENTS, crash, interrupted
@@ -180,7 +178,7 @@ def test_a_worker_whom_the_marketplace_does_not_know_holds_up_nobody_and_can_be_
     ],
 )
 def test_what_is_no_list_of_workers_is_refused_whole(project, parts, lead, given, said):
-    with pytest.raises(grant_rows.WorkersRefusedError, match=said):
+    with refused("workers_refused", match=said):
         granting.intend(project, "part-one", given, lead)
     assert not Grant.objects.exists()
 
@@ -229,7 +227,7 @@ def test_a_stage_for_chosen_workers_is_published_once_somebody_is_chosen(market,
     Stage.objects.filter(pk=stage.pk).update(requirements=[{"qualification": "chosen-few", "comparator": "Exists"}])
     stage.refresh_from_db()
     make.items(stage, 1)
-    with pytest.raises(NotOfferedError, match="give it to workers under “Qualifications held”"):
+    with refused("test_not_offered", match="give it to workers under “Qualifications held”"):
         publish(stage)
     chosen, other = (market.sign_up_worker() for _ in range(2))
     granting.grant(project, "chosen-few", [chosen], lead)

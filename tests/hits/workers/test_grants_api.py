@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from rest_framework.test import APIClient
 
-from hits.models import Grant, Stage
+from hits.models import Stage
 from tests.hits import factories
-from tests.hits.api.test_errors import refused
 from tests.hits.api_calls import HOME
 from tests.hits.market import Marketplace
 from tests.hits.strangers import STRANGER
@@ -45,19 +42,3 @@ def test_one_is_given_listed_and_withdrawn(
     (gone,) = api.get(HOME + "grants/?state=withdrawn&key=part-one").json()["results"]
     assert gone["id"] == held["id"] and gone["withdrawn_at"]
     assert api.get(HOME + "grants/?key=other").json()["results"] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "status", "code"),
-    [
-        ({"key": "part-two"}, 409, "unknown_qualification"),
-        ({"worker_ids": ["A1", "me"]}, 400, "workers_refused"),
-        ({"worker_ids": []}, 400, "invalid"),
-    ],
-)
-def test_what_cannot_be_given_changes_nothing(
-    api: APIClient, parts: Stage, changes: dict[str, Any], status: int, code: str
-) -> None:
-    asked = {"key": "part-one", "worker_ids": ["A1"], **changes}
-    refused(api.post(HOME + "grants/", asked, format="json"), status, code)
-    assert not Grant.objects.exists()

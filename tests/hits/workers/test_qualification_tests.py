@@ -17,7 +17,6 @@ from hits.models import Item, LedgerEntry, Project, QualificationTest, Stage
 from hits.mturk.errors import RefusedError, UnreachableError
 from hits.publishing.rules.marketplace_account import gateway
 from hits.publishing.verbs import publishing, sending
-from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import qualification_tests
 from tests.hits import factories as make
 from tests.hits.doing import refused
@@ -101,7 +100,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     (item,) = make.items(stage, 1)
     row = make.qualification_test(river, key="reading-test")
     qualification_tests.require(stage, row, None)
-    with pytest.raises(NotOfferedError, match="”, which is still a draft: offer it to workers first"):
+    with refused("test_not_offered", match="”, which is still a draft: offer it to workers first"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert any("still a draft" in problem for problem in publishing.quote(stage).problems)
     Item.objects.filter(pk=item.pk).update(parent=make.item(make.stage(river)))
@@ -109,7 +108,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     assert any("still a draft" in said for said in publishing.held_up(stage))
     assert not stage.batches.exists() and not LedgerEntry.objects.exists()
     stage.requirements = [{"qualification": "other-test", "comparator": "GreaterThan", "integers": [5]}]
-    with pytest.raises(NotOfferedError, match="which this project does not have"):
+    with refused("test_not_offered", match="which this project does not have"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     qualification_tests.offer(row, row.fingerprint, None)
     qualification_tests.finish(river)
@@ -211,11 +210,11 @@ def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
     long = {"text": "é" * 9_000, "question": "Who?", "choices": ["a", "b"], "right": 0}
     with pytest.raises(qualification_tests.RefusedTestError, match="at most 65,535"):
         qualification_tests.change(row, DETAILS, None, [long] * 4)
-    with pytest.raises(qualification_tests.RefusedTestError) as refused:
+    with pytest.raises(qualification_tests.RefusedTestError) as caught:
         qualification_tests.change(
             row, replace(DETAILS, title=""), None, [{"question": "", "choices": ["a"], "right": 3}]
         )
-    assert refused.value.count == 4
+    assert caught.value.count == 4
     row.refresh_from_db()
     assert (row.title, row.questions) == (DETAILS.title, [])
 

@@ -39,14 +39,6 @@ def test_a_draft_is_made_changed_required_and_removed(api: APIClient, river: Pro
     ]  # fmt: skip
 
 
-def test_every_fault_is_named_and_nothing_is_made(api: APIClient, river: Project) -> None:
-    bad = [{"question": "Who?", "choices": ["a"], "right": 4}]
-    refused = post(api, TESTS, {**NEW, "key": "reading", "questions": bad})
-    error = refused.json()["error"]
-    assert (refused.status_code, error["code"], error["details"]["fault_count"]) == (400, "test_refused", 3)
-    assert not river.qualification_tests.exists()
-
-
 def test_it_is_offered_required_and_withdrawn(
     api: APIClient, river_stage: Stage, market: Marketplace, eager: None
 ) -> None:

@@ -21,8 +21,8 @@ from hits.models import Project, QualificationTest
 from hits.projects.verbs import projects
 from hits.protocols import simulated
 from hits.publishing.verbs import publishing, sending
-from hits.workers.rules.required_tests import NotOfferedError
 from hits.workers.verbs import qualification_tests
+from tests.hits.doing import refused
 from tests.hits.market import Marketplace, VerbRefusedError
 from tests.hits.pipeline.test_cosmos_job import STORIES
 
@@ -51,7 +51,7 @@ def test_the_recipes_test_is_written_down_with_the_project_and_three_stages_ask_
         assert wanted[:2] == [
             ("percent_approved", "GreaterThanOrEqualTo", [99]), ("number_approved", "GreaterThan", [5000])
         ]  # fmt: skip
-    with pytest.raises(NotOfferedError, match="just being offered"):
+    with refused("test_not_offered", match="just being offered"):
         publishing.publish(project.stages.get(key="write"), 4, Decimal("3.36"), "page", None)
     assert qualification_tests.unfinished() == [project.pk]
 

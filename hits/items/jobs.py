@@ -16,7 +16,7 @@ def make_form(upload: Upload, proposal: results_forms.Proposal, title: str, user
     """Make the proposed questionnaire and let the file, which waits for its columns, be imported into it.
 
     The stage to which the file was sent becomes it where it was never published nor answered; else a new stage with
-    this title asks it about the rows that are there. None for a file that does not wait any more. Raises NoFormError,
+    this title asks it about the rows that are there. None for a file that does not wait any more. Raises Refused,
     SettingsRefusedError, MappingRefusedError and ArchivedError; then nothing was changed.
     """
     settings_, stage = results_forms.checked(proposal), upload.stage

@@ -1,1 +1,0 @@
-"""What chains changes of items and stages."""
