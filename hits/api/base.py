@@ -26,7 +26,7 @@ from rest_framework.reverse import reverse
 from rest_framework.throttling import BaseThrottle, UserRateThrottle
 from rest_framework.views import APIView
 
-from hits.api.errors import Error
+from hits.api.errors import ErrorAnswer
 from hits.api.parsing import JSONParser
 from hits.core import roles, upload_limits
 from hits.core.action_log import acting_from
@@ -196,7 +196,7 @@ def operation(
 
     What it does not take, in the body or the query string, is refused before it runs.
     """
-    refusals: dict[int, Any] = dict.fromkeys(sorted({400, 401, 429, *refuses}), Error)
+    refusals: dict[int, Any] = dict.fromkeys(sorted({400, 401, 429, *refuses}), ErrorAnswer)
     # By the server in front, which has no shape for it.
     refusals[414] = OpenApiResponse(description="The address is longer than 8,190 bytes.")
     describe = extend_schema(

@@ -13,6 +13,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.signals import got_request_exception
 from django.http import Http404
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_handler
@@ -33,7 +34,8 @@ class ErrorBody(serializers.Serializer[Any]):
     details = serializers.DictField(help_text="Depends on the code; for `invalid` a list of reasons a field.")
 
 
-class Error(serializers.Serializer[Any]):
+@extend_schema_serializer(component_name="Error")
+class ErrorAnswer(serializers.Serializer[Any]):
     """Every answer from 400 on has this shape."""
 
     error = ErrorBody()

@@ -31,10 +31,6 @@ WAIT_SECONDS = 1
 _REGION = re.compile(r"https?://(?:sqs\.)?([a-z]{2}(?:-[a-z]+)+-\d)\.(?:queue\.)?amazonaws\.com")
 
 
-class MalformedEventsError(ValueError):
-    """The document is not one of events; receiving it again would not help."""
-
-
 class BadSignatureError(ValueError):
     """The document does not come from who knows the secret, or it is old."""
 
@@ -61,13 +57,13 @@ class Message:
 
 
 def read_document(body: str | bytes) -> list[Event]:
-    """The events of a document, also when a topic (SNS) has put it into its envelope. Raises MalformedEventsError."""
+    """The events of a document, also when a topic (SNS) has put it into its envelope. Raises ValueError."""
     document = _object(body)
     if "Events" not in document and isinstance(document.get("Message"), str):
         document = _object(document["Message"])
     entries = document.get("Events")
     if not isinstance(entries, list):
-        raise MalformedEventsError("The document has no list of Events.")
+        raise ValueError("The document has no list of Events.")
     return [_event(entry) for entry in entries]
 
 
@@ -75,9 +71,9 @@ def _object(body: str | bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise MalformedEventsError("The document is no JSON.") from error
+        raise ValueError("The document is no JSON.") from error
     if not isinstance(found, dict):
-        raise MalformedEventsError("The document is no JSON object.")
+        raise ValueError("The document is no JSON object.")
     return found
 
 
@@ -85,10 +81,10 @@ def _event(entry: Any) -> Event:
     texts = entry if isinstance(entry, dict) else {}
     kind, hit_id, assignment_id = (texts.get(name, "") for name in ("EventType", "HITId", "AssignmentId"))
     if not (isinstance(kind, str) and isinstance(hit_id, str) and isinstance(assignment_id, str) and kind):
-        raise MalformedEventsError("An event has no EventType, or ids that are no texts.")
+        raise ValueError("An event has no EventType, or ids that are no texts.")
     # The database's texts cannot hold the character NUL, and no id has one.
     if "\0" in hit_id + assignment_id or (kind != PING and not hit_id):
-        raise MalformedEventsError(f"The event {kind[:40]!r} names no HIT.")
+        raise ValueError(f"The event {kind[:40]!r} names no HIT.")
     return Event(kind, hit_id, assignment_id)
 
 

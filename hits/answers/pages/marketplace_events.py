@@ -41,7 +41,7 @@ def receive(request: HttpRequest) -> HttpResponse:
     except events.BadSignatureError as error:
         log.warning("A post to the address for events was refused. %s", error)
         return HttpResponse(status=403)
-    except events.MalformedEventsError as error:
+    except ValueError as error:
         log.warning("A signed document of events cannot be read. %s", error)
         return HttpResponse(status=400)
     return HttpResponse(status=204)

@@ -16,7 +16,7 @@ from hits.answers.rules.hits_to_harvest import mark_due
 from hits.models import Assignment, Hit, Stage
 from hits.mturk import events
 from hits.mturk.errors import RefusedError
-from hits.mturk.events import Event, EventQueue, MalformedEventsError, Message
+from hits.mturk.events import Event, EventQueue, Message
 from hits.publishing.rules.marketplace_account import gateway
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ def receive(seconds: float = 20) -> int:
 def _read(message: Message) -> list[Event]:
     try:
         return events.read_document(message.body)
-    except MalformedEventsError as error:
+    except ValueError as error:
         log.warning("A message of the queue of events is thrown away: %s It begins with %.200r", error, message.body)
         return []
 

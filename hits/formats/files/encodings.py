@@ -10,11 +10,11 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from hits.formats.files import archives
 from hits.formats.files.reading import PIECE
-from hits.refusals import Refusal
+from hits.refusals import Refused
 
 UTF_8, MIXED, WESTERN = "utf-8", "utf-8-mixed", "cp1252"
 # By the name of Python's codec. Latin-1 has no printed character that Windows-1252 has elsewhere.
@@ -73,14 +73,8 @@ def _as_western(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("as-western", _as_western)
 
 
-class EncodingRefusedError(Refusal):
-    """The file is not what the encoding says. Nothing was changed."""
-
-    error_code = "encoding_refused"
-    http_status = 400
-
-    def __init__(self, message: str) -> None:
-        super().__init__(f"{message} Nothing was imported.")
+def _refusal(message: str) -> Refused:
+    return Refused("encoding_refused", f"{message} Nothing was imported.", status=400)
 
 
 @dataclass(frozen=True)
@@ -100,27 +94,20 @@ class Guess:
         ]
 
 
-class EncodingNeededError(EncodingRefusedError):
-    """A file that is not UTF-8 came without an encoding."""
-
-    error_code = "encoding_needed"
-
-    def __init__(self, guess: Guess) -> None:
-        self.guess = guess
-        number, text = self.lines[0]
-        super().__init__(
-            f"The file is not in UTF-8. It may be {ENCODINGS[guess.encoding]}: then line {number:,} has “{text}”. If "
-            f"that is right, send it again with the option encoding: {guess.encoding} (command line: --encoding "
-            f"{guess.encoding}). Otherwise choose another of {', '.join(ENCODINGS)}."
-        )
-
-    @property
-    def lines(self) -> list[tuple[int, str]]:
-        return _texts(self.guess.lines, self.guess.encoding) or [(1, "")]
-
-    def details(self) -> dict[str, Any]:
-        lines = [{"line": number, "text": text} for number, text in self.lines]
-        return {"guess": self.guess.encoding, "lines": lines, "encodings": ENCODINGS}
+def _needed(guess: Guess) -> Refused:
+    """What is refused where a file that is not UTF-8 came without an encoding."""
+    lines = _texts(guess.lines, guess.encoding) or [(1, "")]
+    number, text = lines[0]
+    return Refused(
+        "encoding_needed",
+        f"The file is not in UTF-8. It may be {ENCODINGS[guess.encoding]}: then line {number:,} has “{text}”. If "
+        f"that is right, send it again with the option encoding: {guess.encoding} (command line: --encoding "
+        f"{guess.encoding}). Otherwise choose another of {', '.join(ENCODINGS)}. Nothing was imported.",
+        status=400,
+        guess=guess.encoding,
+        lines=[{"line": line, "text": read} for line, read in lines],
+        encodings=ENCODINGS,
+    )
 
 
 def _texts(lines: Sequence[tuple[int, bytes]], encoding: str) -> list[tuple[int, str]] | None:
@@ -143,7 +130,7 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
 
 
 def named(encoding: str) -> str:
-    """The encoding of a name as people write it, such as Latin-1 or ISO-8859-1. Raises EncodingRefusedError."""
+    """The encoding of a name as people write it, such as Latin-1 or ISO-8859-1. Raises Refused (encoding_refused)."""
     given = encoding.strip().lower()
     if given in ENCODINGS:
         return given
@@ -154,9 +141,7 @@ def named(encoding: str) -> str:
         found = ""
     found = _ALIKE.get(found, found)
     if found not in (UTF_8, *ENCODINGS):
-        raise EncodingRefusedError(
-            f"“{encoding:.40}” is no encoding that is read: there are {UTF_8}, {', '.join(ENCODINGS)}."
-        )
+        raise _refusal(f"“{encoding:.40}” is no encoding that is read: there are {UTF_8}, {', '.join(ENCODINGS)}.")
     return found
 
 
@@ -267,11 +252,11 @@ def _guessed_of(sample: bytes, *, has_utf_8: bool) -> str:
 
 
 def in_utf8(stream: BinaryIO, encoding: str) -> Iterator[bytes]:
-    """The file in UTF-8, a megabyte or so at a time. Raises EncodingRefusedError where it is not of this encoding."""
+    """The file in UTF-8, a megabyte or so at a time. Raises Refused (encoding_refused) where it cannot be read so."""
     encoding = named(encoding)
     stream.seek(0)
     if stream.read(4).startswith(archives.BEGINNINGS):
-        raise EncodingRefusedError("A workbook or another ZIP archive has no encoding: leave it out.")
+        raise _refusal("A workbook or another ZIP archive has no encoding: leave it out.")
     stream.seek(0)
     decoder, before = _decoder(encoding), 0
     while True:
@@ -281,7 +266,7 @@ def in_utf8(stream: BinaryIO, encoding: str) -> Iterator[bytes]:
         except UnicodeError as error:
             # A UnicodeDecodeError, or UTF-16 without its mark.
             name = ENCODINGS.get(encoding, "UTF-8")
-            raise EncodingRefusedError(
+            raise _refusal(
                 f"The file is not {name}: what follows its byte {before + 1:,} cannot be read so."
             ) from error
         yield (text if before else text.removeprefix("\ufeff")).encode()
@@ -291,10 +276,10 @@ def in_utf8(stream: BinaryIO, encoding: str) -> Iterator[bytes]:
 
 
 def bytes_in_utf8(content: bytes, encoding: str = "") -> bytes:
-    """Without an encoding the file must be UTF-8, or no text. Raises EncodingNeededError and EncodingRefusedError."""
+    """Without an encoding the file must be UTF-8, or no text. Raises Refused (encoding_needed, encoding_refused)."""
     stream = io.BytesIO(content)
     if encoding:
         return b"".join(in_utf8(stream, encoding))
     if guess := guessed(stream):
-        raise EncodingNeededError(guess)
+        raise _needed(guess)
     return content

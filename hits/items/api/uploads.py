@@ -42,7 +42,7 @@ class FileView(ProjectView):
 
 
 def text_sent(given: Mapping[str, Any]) -> bytes:
-    """What a `TextFile` holds, in UTF-8. Raises Refused, EncodingNeededError and EncodingRefusedError."""
+    """What a `TextFile` holds, in UTF-8. Raises Refused."""
     importing.check_size(given["file"].size)
     return bytes_in_utf8(given["file"].read(), given["encoding"])
 

@@ -62,7 +62,7 @@ def encoding_step(request: LeadRequest, row: Upload) -> HttpResponse | None:
             if importing.read_as(row, request.POST.get("encoding", "")) and row.state == Upload.State.QUEUED:
                 jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read.")
             return redirect("upload", row.project.slug, row.pk)
-        except (encodings.EncodingRefusedError, FormatErrors, importing.SameFileError, Refused) as refused:
+        except (FormatErrors, importing.SameFileError, Refused) as refused:
             error = refused
     context = {"project": row.project, "upload": row, "readings": guess.readings(), "error": error}
     return render(request, "projects/encoding.html", context, status=400 if error else 200)

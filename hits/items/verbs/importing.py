@@ -198,7 +198,7 @@ def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]], stage: Sta
 def read_as(upload: Upload, encoding: str) -> bool:
     """Keep a file that waits in UTF-8 from now on: the next step is its columns, or its import where it has none.
 
-    False for one that does not wait as it did any more. Raises EncodingRefusedError, Refused (upload_refused) and
+    False for one that does not wait as it did any more. Raises Refused (encoding_refused, upload_refused) and
     ArchivedError, and of answers SameFileError, FormatErrors and Refused (no_results_taken).
     """
     with file_of(upload.blob) as file, TemporaryFile() as made:

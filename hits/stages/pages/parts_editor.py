@@ -270,15 +270,15 @@ def _new_key(one: PartList, parts: Sequence[Json]) -> Json:
 def of_file(file: UploadedFile | None, editor: PartsEditor) -> Json:
     """The object that a file holds, alone or under a name as ready-made ones are kept. Raises Refused."""
     if file is None:
-        raise Refused("file_refused", "Choose a file first.")
+        raise Refused("form_file_refused", "Choose a file first.")
     if (file.size or 0) > MAX_FILE_BYTES:
-        raise Refused("file_refused", f"The file has more than {MAX_FILE_BYTES / 1e6:,.0f} MB.")
+        raise Refused("form_file_refused", f"The file has more than {MAX_FILE_BYTES / 1e6:,.0f} MB.")
     try:
         held = json.loads(file.read().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise Refused("file_refused", f"The file holds no JSON: {str(error)[:200]}") from error
+        raise Refused("form_file_refused", f"The file holds no JSON: {str(error)[:200]}") from error
     names = {one.name for one in editor.lists}
     for found in (held, *(held.values() if isinstance(held, dict) else ())):
         if isinstance(found, dict) and names & set(found):
             return found
-    raise Refused("file_refused", f"The file holds no object with {' and '.join(sorted(names))}.")
+    raise Refused("form_file_refused", f"The file holds no object with {' and '.join(sorted(names))}.")

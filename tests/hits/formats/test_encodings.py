@@ -9,13 +9,12 @@ import pytest
 
 from hits.formats.files.encodings import (
     ENCODINGS,
-    EncodingNeededError,
-    EncodingRefusedError,
     bytes_in_utf8,
     guessed,
     in_utf8,
     named,
 )
+from tests.hits.doing import refused
 from tests.hits.formats.test_rows import PASSAGES, workbook
 
 ONE = "id,text\na,Rain.\nb,Café\n"
@@ -39,13 +38,13 @@ TEXTS: dict[str, tuple[str, str, str]] = {
 def test_the_encoding_of_a_text_is_guessed_and_its_lines_read_right(name: str) -> None:
     text, encoding, expected = TEXTS[name]
     content = text.encode(encoding)
-    with pytest.raises(EncodingNeededError) as refused:
+    with refused("encoding_needed") as refusal:
         bytes_in_utf8(content)
-    assert refused.value.guess.encoding == expected
+    assert refusal.value.details()["guess"] == expected
     lines = text.removeprefix("\ufeff").split("\n")
-    shown = refused.value.details()["lines"]
+    shown = refusal.value.details()["lines"]
     assert shown and all(lines[row["line"] - 1].rstrip("\r").startswith(row["text"]) for row in shown)
-    assert f"the option encoding: {expected} (command line: --encoding {expected})" in str(refused.value)
+    assert f"the option encoding: {expected} (command line: --encoding {expected})" in str(refusal.value)
     assert bytes_in_utf8(content, expected) == text.removeprefix("\ufeff").encode()
 
 
@@ -85,9 +84,9 @@ def test_utf_8_and_what_is_no_text_have_no_guess_and_stay_as_they_are(name: str)
     ],
 )
 def test_a_file_that_is_not_what_the_encoding_says_is_refused(content: bytes, encoding: str, said: str) -> None:
-    with pytest.raises(EncodingRefusedError, match="Nothing was imported") as refused:
+    with refused("encoding_refused", match="Nothing was imported") as refusal:
         bytes_in_utf8(content, encoding)
-    assert said in str(refused.value)
+    assert said in str(refusal.value)
 
 
 def test_encodings_have_the_names_that_people_write() -> None:
