@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 import nh3
@@ -152,8 +153,9 @@ def _html(tokens: Sequence[Token]) -> str:
     """Tables and examples can be scrolled by keys where they are wider than the page."""
     reader = _reader()
     page: str = reader.renderer.render(list(tokens), reader.options, {})
-    page = page.replace("<table>", f'<div class="table" {_SCROLLED}"Table"><table>').replace(
-        "</table>", "</table></div>"
-    )
-    page = page.replace("<pre>", f'<pre {_SCROLLED}"Example">').replace("<p></p>\n", "")
+    # A screen reader lists these parts by their names, so that no two have the same.
+    tables, examples = count(1), count(1)
+    page = re.sub("<table>", lambda _: f'<div class="table" {_SCROLLED}"Table {next(tables)}"><table>', page)
+    page = re.sub("<pre>", lambda _: f'<pre {_SCROLLED}"Example {next(examples)}">', page)
+    page = page.replace("</table>", "</table></div>").replace("<p></p>\n", "")
     return nh3.clean(page, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"https", "http"}, link_rel="noopener")
