@@ -35,7 +35,7 @@ def busy() -> Iterator[None]:
 def command() -> list[str]:
     """What `make demo` runs once the requirements are installed."""
     said = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    module = re.search(r"-m (ops\.\w+)$", said, re.MULTILINE)
+    module = re.search(r"-m (\S+)$", said, re.MULTILINE)
     assert module is not None, said
     return [sys.executable, "-m", module[1]]
 
