@@ -129,7 +129,7 @@ class Outcome:
 
 
 def groups(server: str | None) -> list[Group]:
-    """The longest first, and with them what mostly waits for a browser, so that none is left alone at the end.
+    """What mostly waits for a browser or a server comes first: beside it others use the processor to the end.
 
     `server` is a PostgreSQL server's URL.
     """
@@ -137,12 +137,12 @@ def groups(server: str | None) -> list[Group]:
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
         Group("Whole stack", stacks, (*NO_DJANGO, *NOT_LONG), _given_servers()),
+        Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
         *_requester_parts(stricter),
         Group("Client", ("tests/client",), NO_DJANGO),
         Group("Marketplace on SQLite", ("tests/marketplace",), NOT_LONG, ignored=(*stricter, *WORKERS_SITE)),
         Group("Marketplace's site on SQLite", WORKERS_SITE, NOT_LONG),
         *(_on_postgresql(server) if server else ()),
-        Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
     ]
 
 
