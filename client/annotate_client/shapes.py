@@ -338,10 +338,11 @@ class FiguresShape(TypedDict):
 
 
 class StageShape(TypedDict):
+    """With the value of each setting, by the column that holds it."""
+
     id: int
     # Names the stage in addresses.
     key: str
-    title: str
     # From 1; 0 for the stage without a crowd before the first.
     position: int
     protocol: str
@@ -349,43 +350,80 @@ class StageShape(TypedDict):
     crowd: bool
     # `draft` Not started; `live` Live; `paused` Paused
     state: str
-    reward: str
-    # Workers have seen it: what `settings/` calls fixed cannot change any more.
-    published: bool
-    # Answers wanted an item.
-    answers: int
-    # An item gets further answers, up to so many, until `enough` holds; null: none.
-    most_answers: int | None
-    # A condition in the language of vote rules.
-    enough: str
     # `automatic` Approved once checked; `review` Approved by a lead
     approval: str
-    auto_approval_seconds: int
-    # Of one worker, so many answers that did not pass are approved by time; further ones wait for you.
-    unchecked_answers: int
-    assignment_seconds: int
-    lifetime_seconds: int
-    # Of one answer, for the wage until times are measured; null: as the description says.
-    expected_seconds: int | None
-    hit_title: str
-    hit_description: str
-    keywords: str
+    # Workers have seen it: what `settings/` calls fixed cannot change any more.
+    published: bool
     settings: dict[str, Any]
-    requirements: list[dict[str, Any]]
     rule: dict[str, Any]
     # Counts the rules that the stage has had.
     rule_edition: int
-    # Items that a draw brings by default; 0: none is drawn.
-    draws: int
-    # The blocking policy; empty for none.
-    quality: dict[str, Any]
-    not_workers_of: list[str]
     auto_publish: bool
     auto_block: bool
     # Where a lead approves answers: only approved ones go on to later stages.
     advance_approved: bool
     hit_type_id: str
     figures: FiguresShape
+    # Leads see it; files are named after it.
+    title: str
+    # The aggregation rule counts them.
+    answers: int
+    # 0: every item gets as many as that. Else an item gets one answer more, up to so many, until it has enough. The
+    # budget holds the price of the most.
+    most_answers: int | None
+    # Such as: at least 2 agree on choice; or: confidence choice >= 0.9. A condition in the language of the vote rule.
+    enough: str
+    # A worker answers so many, one after another. Reward, description and times are of all together.
+    items_per_hit: int
+    # Of the answers that are bought. Above 0, rows with a gold answer are no data.
+    gold_share: float
+    # A worker is paid it for each HIT; the marketplace's fee comes on top.
+    reward: str
+    # The hourly wage is computed with it until times are measured. Empty: as the description says.
+    expected_seconds: int | None
+    # From accepting to submitting; the HIT goes to somebody else after it.
+    assignment_seconds: int
+    # It closes after that, answered or not. “Extend” keeps open HITs open for longer.
+    lifetime_seconds: int
+    # What nobody has approved or rejected by then is approved and paid. Where answers are approved once checked: what
+    # did not pass, such as an empty answer. 0: all is paid on submission, unchecked.
+    auto_approval_seconds: int
+    # Of what did not pass, so many of one worker here. Further ones wait for you, and a notice says so; what nobody
+    # decides about in 30 days the marketplace pays.
+    unchecked_answers: int
+    # Workers choose by it in the marketplace's list; each stage has its own.
+    hit_title: str
+    # Two sentences for the list: what is done, and how long it takes.
+    hit_description: str
+    # Commas between them.
+    keywords: str
+    # Who does not meet them cannot take a HIT.
+    requirements: list[dict[str, Any]]
+    # Workers who answer much worse than others are named on the stage's page, with the evidence.
+    quality: dict[str, Any]
+    # Item by item: who answered it, or what it was made from, in one of these.
+    not_workers_of: list[str]
+    # How many a draw brings unless another number is typed; 0: nothing is drawn.
+    draws: int
+    # Lower-case words joined by hyphens, such as part-one; empty: none. Of a test it has the percentage.
+    grants: str
+    # 0: the stage is no test. Else its items are those with a gold answer, and who has this share of a HIT's items
+    # right passes, such as 0.75.
+    screening_share: float
+    # Shown first to each worker, with what was right. They are part of the HIT and its reward.
+    practice_items: int
+    # 0: who has failed cannot take it again.
+    screening_retries: int
+    # 1 to 720, counted from the failed one.
+    screening_hours: int
+    # What you write yourself, such as the question, is shown as you wrote it.
+    page_language: str
+    # The page counts what is typed and pasted, and texts are compared with those of other workers. The page tells
+    # workers so. Nothing is decided by it.
+    text_evidence: bool
+    # What the page of an item with a suggestion shows. With half, the page “Suggestions” says how far workers follow
+    # them.
+    suggestions: str
 
 
 class ProjectDetailShape(TypedDict):

@@ -54,7 +54,8 @@ from hits.recipes.source import (
     SourceItem,
     ToldItem,
 )
-from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, Sample, StageSpec, TestSpec, recipe_fields
+from hits.recipes.spec import OptionError, Recipe, RecipeError, Sample, TestSpec, recipe_fields
+from hits.recipes.stage_settings import Requirement, StageSettings
 from hits.text import plugin_modules
 
 __all__ = [
@@ -76,7 +77,7 @@ __all__ = [
     "Sample",
     "SourceDocument",
     "SourceItem",
-    "StageSpec",
+    "StageSettings",
     "TestSpec",
     "ToldItem",
     "available",

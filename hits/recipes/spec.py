@@ -8,50 +8,23 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainValidator,
-    StrictFloat,
-    StrictInt,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, StrictFloat, StrictInt, ValidationInfo, field_validator
 
 from hits.formats.files.faults import Faults
 from hits.formats.files.mapping import Table as RowTable
 from hits.formats.inputs.qualification_test import Details, check_details, read_file
-from hits.formats.pool_keys import PREFIX
 from hits.recipes.source import JudgedItem, NextItem, Option
+from hits.recipes.stage_settings import CrowdlessStage, StageSettings
 from hits.refusals import Refusal
-from hits.stats.blocking import Policy, PolicyError
-from hits.stats.enough import condition
-from hits.stats.vote_rules.rule_tree import RuleTextError
-from hits.stats.vote_rules.votes import Rule, RuleError
 from hits.text.paths import without_folders
-from hits.text.tables import Table, Words, must, named, one_of, read, text, truth, whole
+from hits.text.tables import Table, Words, must, read, text
 
-INTEGER_QUALIFICATIONS = ("percent_approved", "number_approved")
-LOCALE = "locale"
-GUARDS = ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept")
-_PRESENCE = ("Exists", "DoesNotExist")
-_LISTS = ("In", "NotIn")
-_EQUALITY = ("EqualTo", "NotEqualTo")
-_ORDER = ("LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo")
-_DAY = 86_400
 MOST_COPIES = 50
 # The table of the file whose values count for each stage with a crowd that states none of its own.
 DEFAULTS = "defaults"
 OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat", "group"})
-# Workers judge a HIT by its reward and its length, and one answer is all that they can lose.
-MOST_ITEMS_A_HIT = 20
-# The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
-LONGEST_SECONDS = 365 * _DAY
-_OWN_QUALIFICATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 
 class RecipeError(Refusal):
@@ -81,287 +54,6 @@ class OptionError(Refusal, ValueError):
 
     error_code = "option_refused"
     http_status = 400
-
-
-def _is_own(qualification: str) -> bool:
-    """A hyphen makes a name the project's own, unless it is a system name that was spelled with hyphens."""
-    of_system = qualification.replace("-", "_") in INTEGER_QUALIFICATIONS
-    return bool(_OWN_QUALIFICATION.fullmatch(qualification)) and not of_system
-
-
-class Requirement(Table):
-    """What a worker must have. `qualification` is a system one or, with a hyphen, the project's own; what begins with
-    "pool-" is a pool.
-    """
-
-    qualification: Words = text(60)
-    integers: tuple[StrictInt, ...] = must("be a list of whole numbers", ())
-    locales: tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...] = must("be a list of country codes like US", ())
-    comparator: str = one_of((*_ORDER, *_EQUALITY, *_LISTS, *_PRESENCE))
-    guards: str = one_of(GUARDS, "PreviewAndAccept")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _hides_from_others(cls, given: Any) -> Any:
-        """A pool has people whom a lead chose: unless the requirement says otherwise, nobody else finds the HITs."""
-        if not isinstance(given, Mapping) or "guards" in given or given.get("comparator") != "Exists":
-            return given
-        of_pool = str(given.get("qualification", "")).strip().startswith(PREFIX)
-        return {**given, "guards": GUARDS[-1]} if of_pool else given
-
-    @field_validator("qualification")
-    @classmethod
-    def _is_known(cls, name: str) -> str:
-        known = (*INTEGER_QUALIFICATIONS, LOCALE)
-        if name not in known and not _is_own(name):
-            there = f"there are {', '.join(known)} and the project's own, such as poor-quality"
-            raise ValueError(f"names no qualification: {name!r}; {there}")
-        return name
-
-    @field_validator("comparator")
-    @classmethod
-    def _fits(cls, comparator: str, info: ValidationInfo) -> str:
-        # The three values above are judged together only when none of them is wrong by itself.
-        if len(info.data) == 3 and (why := _misfit(comparator, **info.data)):
-            raise ValueError(f"does not fit: {why}")
-        return comparator
-
-    def to_dict(self) -> dict[str, Any]:
-        """Only values that JSON holds; without the values that the comparator does not take."""
-        values = {"integers": list(self.integers), "locales": list(self.locales)}
-        head = {"qualification": self.qualification, "comparator": self.comparator, "guards": self.guards}
-        return head | {name: value for name, value in values.items() if value}
-
-
-def _misfit(comparator: str, qualification: str, integers: Sequence[int], locales: Sequence[str]) -> str:
-    """Why the values and the comparator do not fit the qualification, by the API's own rules; empty where they do."""
-    if qualification == LOCALE:
-        if comparator not in (*_EQUALITY, *_LISTS) or not locales or integers:
-            return f"{LOCALE} takes EqualTo, NotEqualTo, In or NotIn with locales"
-    elif locales:
-        return f"{qualification} takes no locales"
-    elif qualification.startswith(PREFIX) and comparator not in _PRESENCE:
-        return f"{qualification} is a pool, which takes Exists or DoesNotExist"
-    elif (comparator in _PRESENCE) == bool(integers):
-        return f"{qualification} takes integers with every comparator but Exists and DoesNotExist"
-    if comparator not in _LISTS and len(integers) + len(locales) > 1:
-        return f"{qualification} takes one value with {comparator}"
-    return ""
-
-
-class CrowdlessStage(Table):
-    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on.
-
-    Stages that follow one another with the same `group` stand under that name on pages.
-    """
-
-    key: str = named("[a-z][a-z0-9]*(-[a-z0-9]+)*", "lower-case words joined by hyphens")
-    title: Words = text(120)
-    protocol: str = named("[a-z][a-z0-9_]*", "the name of a protocol's folder")
-    settings: dict[str, Any] = must("be a table", {})
-    crowd: bool = truth(True)
-    group: Words = text(60, "")
-
-    @classmethod
-    def refusal_of(cls, key: str) -> str:
-        of_crowds = key in StageSpec.model_fields
-        return "is of a stage with a crowd: remove it here" if of_crowds else super().refusal_of(key)
-
-
-def _in_quotes(value: object) -> object:
-    # A number of TOML's own is a float, which holds no exact cents.
-    if not isinstance(value, str):
-        raise ValueError
-    return value
-
-
-def _rule(given: object, info: ValidationInfo) -> Rule:
-    if not isinstance(given, dict):
-        raise ValueError
-    params = {**given, "answers": info.data.get("most_answers") or info.data.get("answers", 1)}
-    try:
-        return Rule(params.pop("name", None), params.pop("version", None), params)
-    except (RuleError, TypeError) as error:
-        raise ValueError(f"is wrong: {error}") from error
-
-
-def _quality(given: object) -> Policy | None:
-    if not isinstance(given, dict):
-        raise ValueError
-    try:
-        return Policy.from_dict(given) if given else None
-    except PolicyError as error:
-        raise ValueError(*(f"is wrong: {fault}" for fault in error.faults)) from error
-
-
-def _granted(qualification: str) -> str:
-    if qualification and not _is_own(qualification):
-        raise ValueError(f"must be a qualification of the project's own, such as part-one, not {qualification!r}")
-    if qualification.startswith(PREFIX):
-        raise ValueError(f"must not begin with {PREFIX}: such a name is that of a pool, whose workers a lead chooses")
-    return qualification
-
-
-class StageInput(Table):
-    """Where the items of a stage come from without a word of the recipe's steps: `hits.recipes.inputs` makes them.
-
-    `stage` is the key of an earlier stage, whose kept items they are; empty for the rows of the imported file. `each`
-    says whether an item is made of each kept item or of each answer to it that counts. With `known`, its items are
-    taken from that stage: those with a known answer, by which its workers are tested.
-    """
-
-    stage: str = must("be the key of an earlier stage, or empty for the rows of the imported file", "", max_length=60)
-    each: str = one_of(("item", "answer", "known"), "item")
-
-    @field_validator("each")
-    @classmethod
-    def _fits(cls, each: str, info: ValidationInfo) -> str:
-        if each == "answer" and not info.data.get("stage"):
-            raise ValueError("is answer, which the rows of a file have not: name a stage, or write item")
-        if each == "known" and not info.data.get("stage"):
-            raise ValueError("is known, so name the stage whose workers are tested")
-        return each
-
-
-IN_CENTS = AfterValidator(lambda dollars: dollars.quantize(Decimal("0.01")))
-# An empty value undoes that of `[defaults]`.
-OR_NONE = AfterValidator(lambda value: value or None)
-
-
-class StageSpec(CrowdlessStage):
-    """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item, and
-    one HIT asks about `items_per_hit` of them for one reward; `gold_share` of the answers are to check questions;
-    with `screening_share`, the stage is a test: its items are those with a known answer, who has that share of a HIT's
-    right passes, `grants` has the percentage as its value, and who failed may try again `screening_retries` times,
-    `screening_hours` after the last one; `practice_items` others come before, with what was right;
-    with `most_answers`, an item gets one answer more up to so many until the condition `enough` holds;
-    `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
-    recipe's steps say nothing.
-
-    Without `crowd`, items are made by a program and corrected by leads: nothing of the stage is published, so it has
-    no rule, and its pay and times say nothing.
-
-    with the approval automatic, what passes the check is approved at once, and of what does not,
-    `unchecked_answers` of one worker `auto_approval_seconds` after their submission;
-
-    `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
-    `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
-    `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
-    the check of `quality` blocks by itself; else a lead does. With `advance_approved`, of answers that a lead reviews
-    only approved ones go on to later stages. With `text_evidence`, pages count what is typed and pasted, and texts are
-    compared with one another: workers are told, and reviewers read it. `expected_seconds` is what an answer takes until
-    times are measured; None: the time that `hit_description` names.
-    """
-
-    lists = {"requirements": Requirement}
-
-    answers: int = whole(1, 100)
-    most_answers: Annotated[int | None, OR_NONE] = whole(0, 100, None)
-    enough: Words = text(500, "")
-    items_per_hit: int = whole(1, MOST_ITEMS_A_HIT, 1)
-    gold_share: float = must("be a number from 0 to 0.5", 0.0, strict=True, ge=0, le=0.5)
-    rule: Annotated[Rule | None, PlainValidator(_rule)] = must('be a table such as { name = "measured", version = 1 }')
-    reward: Annotated[Decimal, BeforeValidator(_in_quotes), IN_CENTS] = must(
-        'be dollars and cents in quotes, such as "0.04"', ge=0, lt=1_000_000, decimal_places=2
-    )
-    assignment_seconds: int = whole(30, LONGEST_SECONDS)
-    lifetime_seconds: int = whole(30, LONGEST_SECONDS)
-    approval: str = one_of(("automatic", "review"))
-    auto_approval_seconds: int = whole(0, 30 * _DAY)
-    unchecked_answers: int = whole(0, 1000, 5)
-    hit_title: Words = text(128)
-    hit_description: Words = text(2000)
-    keywords: Words = text(1000, "")
-    requirements: tuple[Requirement, ...] = must("be a list of tables", (), max_length=10)
-    quality: Annotated[Policy | None, PlainValidator(_quality)] = must("be a table", None)
-    asks_other_workers_than: tuple[str, ...] = must("be a list of stage keys", ())
-    feeds: Annotated[Words | None, OR_NONE] = text(60, None)
-    input: StageInput | None = must('be a table such as { stage = "ask", each = "answer" }', None)
-    draws: int = whole(0, 1_000_000, 0)
-    grants: Annotated[Words, AfterValidator(_granted)] = text(60, "")
-    auto_publish: bool = truth(True)
-    auto_block: bool = truth(False)
-    advance_approved: bool = truth(True)
-    expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
-    screening_share: float = must("be a number from 0 to 1", 0.0, strict=True, ge=0, le=1)
-    practice_items: int = whole(0, 10, 0)
-    screening_retries: int = whole(0, 5, 0)
-    screening_hours: int = whole(1, 720, 24)
-    page_language: Literal["", "en", "de", "es"] = must('be "en", "de" or "es", or left out', "")
-    text_evidence: bool = truth(False)
-    suggestions: Literal["hidden", "shown", "half"] = must('be "hidden", "shown" or "half", or left out', "hidden")
-
-    @field_validator("suggestions")
-    @classmethod
-    def _tests_workers_alone(cls, suggestions: str, info: ValidationInfo) -> str:
-        if suggestions != "hidden" and info.data.get("screening_share"):
-            raise ValueError("must be hidden where screening_share is set: a test is of the workers, not of the model")
-        return suggestions
-
-    @field_validator("most_answers")
-    @classmethod
-    def _is_more(cls, most: int | None, info: ValidationInfo) -> int | None:
-        if most is not None and most <= info.data.get("answers", 0):
-            raise ValueError(f"must be more than answers, which is {info.data['answers']}, or 0 for no more than those")
-        return most
-
-    @field_validator("enough")
-    @classmethod
-    def _is_a_condition(cls, text: str, info: ValidationInfo) -> str:
-        if "most_answers" not in info.data:
-            return text
-        most = info.data["most_answers"]
-        if most is None:
-            if text:
-                raise ValueError("goes with most_answers: state both, or remove it")
-            return text
-        if not text:
-            raise ValueError("must say when an item has enough answers, such as at least 2 agree on label")
-        try:
-            condition(text, most)
-        except RuleTextError as error:
-            raise ValueError(*(f"is wrong: {fault}" for fault in error.faults)) from error
-        return text
-
-    @field_validator("items_per_hit")
-    @classmethod
-    def _asks_about_one(cls, items: int, info: ValidationInfo) -> int:
-        if items > 1 and info.data.get("most_answers"):
-            raise ValueError("must be 1 where most_answers is set: each item wants another number of answers")
-        return items
-
-    @field_validator("screening_share")
-    @classmethod
-    def _can_be_a_test(cls, share: float, info: ValidationInfo) -> float:
-        if not share:
-            return share
-        if abs(round(100 * share) - 100 * share) > 1e-6:
-            raise ValueError(f"is a share in whole percent, such as 0.75, not {share}")
-        if info.data.get("grants") == "":
-            raise ValueError("goes with grants: name the qualification that has the result, such as reading-test")
-        if info.data.get("gold_share"):
-            raise ValueError("goes without gold_share: all items of a test have a gold answer")
-        if info.data.get("approval") == "review":
-            raise ValueError(
-                "goes with the approval automatic: workers are told that a test is paid whatever the result"
-            )
-        if info.data.get("most_answers"):
-            raise ValueError("goes without most_answers: each worker of a test answers once")
-        return share
-
-    @field_validator("practice_items")
-    @classmethod
-    def _is_before_a_test(cls, items: int, info: ValidationInfo) -> int:
-        if items and info.data.get("screening_share") == 0:
-            raise ValueError("goes with screening_share: practice comes before a test")
-        return items
-
-    @field_validator("auto_approval_seconds")
-    @classmethod
-    def _leaves_time(cls, seconds: int, info: ValidationInfo) -> int:
-        if not seconds and info.data.get("approval") == "review":
-            raise ValueError("must be more than 0 s: answers are approved by a lead, who needs time")
-        return seconds
 
 
 # What a stage without a crowd has where others must say something.
@@ -415,7 +107,7 @@ class Recipe:
     title: str
     version: str
     description: str
-    stages: tuple[StageSpec, ...]
+    stages: tuple[StageSettings, ...]
     options: dict[str, Any]
     described: dict[str, Option]
     tests: tuple[TestSpec, ...]
@@ -445,7 +137,7 @@ class Recipe:
         """What its file has in each row; None where the file is no table that a lead can map."""
         return getattr(self.steps, "TABLE", None)
 
-    def stages_with(self, options: Mapping[str, Any]) -> tuple[StageSpec, ...]:
+    def stages_with(self, options: Mapping[str, Any]) -> tuple[StageSettings, ...]:
         """The stages of a project with these options, in order; those of the recipe's own are `stages`."""
         found = (stage_spec(table, place, []) for place, table in copies_of(self.tables, options, []))
         return tuple(stage for stage in found if stage)
@@ -545,7 +237,7 @@ def _with_defaults(
     return tuple({**defaults, **one} if one.get("crowd", True) else one for one in stages)
 
 
-def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
+def check_order(stages: Sequence[StageSettings], faults: list[str]) -> None:
     """Stages name one another by key: other workers than those of earlier ones, feeding a later one with a crowd.
 
     A stage without a crowd comes first, and a recipe has one at most: what people answer is made from it.
@@ -570,15 +262,15 @@ def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
 
 def stage_spec(
     given: Mapping[str, Any], place: str, faults: list[str], defaults: Mapping[str, Any] | None = None
-) -> StageSpec | None:
+) -> StageSettings | None:
     """The stage, or None after a fault. Adds to `faults`; those of values that are of `defaults` are named there."""
     found: list[str] = []
     if given.get("crowd", True):
         places = {key: DEFAULTS for key, value in (defaults or {}).items() if given.get(key) == value}
         # What is drawn does not go out by itself.
-        stage = read(StageSpec, {"auto_publish": not given.get("draws"), **given}, found, place, places)
+        stage = read(StageSettings, {"auto_publish": not given.get("draws"), **given}, found, place, places)
     else:
-        stage = StageSpec.model_construct(**{**_NOBODY, **dict(read(CrowdlessStage, given, found, place))})
+        stage = StageSettings.model_construct(**{**_NOBODY, **dict(read(CrowdlessStage, given, found, place))})
     faults += [fault for fault in found if fault not in faults]
     return None if found else stage
 

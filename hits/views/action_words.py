@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.models import Action, Project
-from hits.stages.pages.settings_form import LABELS, said_of
+from hits.recipes.stage_settings import SETTINGS
+from hits.stages.pages.settings_form import said_of
 from hits.stages.verbs.stage_settings import CHANGED
 from hits.views import navigation
 
@@ -22,13 +23,17 @@ def _about(action: Action, titles: Mapping[str, str], qualifications: Mapping[st
     if action.verb == CHANGED and "values" in action.detail:
         pairs = action.detail["values"].items()
         return "; ".join(
-            f"{LABELS.get(name, name)}: {' → '.join(said_of(name, one, titles, qualifications) for one in shown)}"
+            f"{_label(name)}: {' → '.join(said_of(name, one, titles, qualifications) for one in shown)}"
             for name, change in pairs
             for shown in [_differing(change) if name == "requirements" else change]
         )
     if "changed" in action.detail:
-        return ", ".join(LABELS.get(name, name.replace("_", " ")) for name in action.detail["changed"])
+        return ", ".join(_label(name) for name in action.detail["changed"])
     return action.about
+
+
+def _label(name: str) -> str:
+    return SETTINGS[name].label if name in SETTINGS else name.replace("_", " ")
 
 
 def _differing(change: Sequence[list[Any]]) -> list[list[Any]]:

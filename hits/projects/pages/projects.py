@@ -33,7 +33,7 @@ from hits.projects.rules.plugins import faults_of, offered, usable_protocol, usa
 from hits.projects.verbs import archiving, members, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
-from hits.recipes import Recipe, StageSpec
+from hits.recipes import Recipe, StageSettings
 from hits.refusals import Refused
 from hits.stages.pages import overview
 from hits.views import action_words, jobs, navigation, paging
@@ -370,8 +370,8 @@ class RecipeCard:
     """
 
     recipe: Recipe
-    stages: tuple[StageSpec, ...]
-    first: StageSpec
+    stages: tuple[StageSettings, ...]
+    first: StageSettings
     cost: Decimal
     later: int
 

@@ -26,7 +26,7 @@ from hits.pools import rules as pools
 from hits.projects.models import Membership, Project
 from hits.projects.rules.plugins import check_crowds
 from hits.publishing.rules import check_questions
-from hits.recipes import Recipe, StageSpec, TestSpec
+from hits.recipes import Recipe, StageSettings, TestSpec
 from hits.stages.models import Stage, StageSummary
 from hits.stages.rules.stage_tables import columns_of
 from hits.workers.models import QualificationTest
@@ -42,7 +42,7 @@ def create(
     contact_email: str,
     owner: User,
     options: Mapping[str, Any],
-    stages: Sequence[StageSpec],
+    stages: Sequence[StageSettings],
     tests: Sequence[TestSpec],
     seed: int | None,
     card: Mapping[str, str] = MappingProxyType({}),
@@ -99,7 +99,7 @@ def _free_slug(name: str) -> str:
     return slug
 
 
-def create_stage(project: Project, position: int, spec: StageSpec) -> Stage:
+def create_stage(project: Project, position: int, spec: StageSettings) -> Stage:
     stage = Stage.objects.create(project=project, key=spec.key, position=position, **columns_of(spec))
     StageSummary.objects.create(stage=stage)
     return stage

@@ -24,7 +24,7 @@ from hits.models import Project, QualificationTest, Stage
 from hits.people.rules.terms import checked
 from hits.projects.rules.plugins import load_recipe, options_of
 from hits.projects.rules.project_rows import copy_items, create
-from hits.recipes import OptionError, Recipe, RecipeError, StageSpec, TestSpec
+from hits.recipes import OptionError, Recipe, RecipeError, StageSettings, TestSpec
 from hits.recipes.spec import check_order, stage_spec
 from hits.refusals import Refused
 from hits.releases.rules import release_cards, released_splits
@@ -45,7 +45,7 @@ class ProjectFile:
 
     recipe: Recipe
     options: dict[str, Any]
-    stages: tuple[StageSpec, ...]
+    stages: tuple[StageSettings, ...]
     tests: tuple[TestSpec, ...]
     card: dict[str, str] = field(default_factory=dict)
     terms: str = ""
@@ -145,7 +145,7 @@ def _options(recipe: Recipe, given: object, faults: list[str]) -> dict[str, Any]
     return given
 
 
-def _stages(given: object, faults: list[str]) -> tuple[StageSpec, ...]:
+def _stages(given: object, faults: list[str]) -> tuple[StageSettings, ...]:
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         faults.append("stages must be a list of tables.")
         return ()
@@ -158,7 +158,7 @@ def _stages(given: object, faults: list[str]) -> tuple[StageSpec, ...]:
     return stages
 
 
-def _check_fit(recipe: Recipe, options: dict[str, Any], stages: tuple[StageSpec, ...], faults: list[str]) -> None:
+def _check_fit(recipe: Recipe, options: dict[str, Any], stages: tuple[StageSettings, ...], faults: list[str]) -> None:
     """The recipe's steps know its own stages: a project has all of them, each with its own task, and then those that a
     lead added.
     """

@@ -124,7 +124,7 @@ def _stages_fault(project: Project, given: Mapping[str, Any]) -> str:
     return f"{', '.join(titles)} has items already, so there cannot be fewer." if titles else ""
 
 
-def _specs(project: Project, given: Mapping[str, Any]) -> dict[str, recipes.StageSpec]:
+def _specs(project: Project, given: Mapping[str, Any]) -> dict[str, recipes.StageSettings]:
     """The stages that a project with these options has, by key."""
     stages = load_recipe(project.recipe).stages_with({**options_of(project), **given})
     return {stage.key: stage for stage in stages}

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from hits.api.shapes import MoneyField, Shape, UsernameField
 from hits.mturk.calls import Window
-from hits.recipes.spec import LONGEST_SECONDS
+from hits.recipes.stage_settings import LONGEST_SECONDS
 
 
 class QuoteQuery(Shape):

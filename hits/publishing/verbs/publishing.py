@@ -30,7 +30,7 @@ from hits.publishing.rules import check_questions, hit_plans, restorations, stag
 from hits.publishing.rules.hit_items import without_hit
 from hits.publishing.rules.marketplace_account import balance, refuse_beyond_balance
 from hits.publishing.rules.restorations import why_calls_wait
-from hits.recipes.spec import LONGEST_SECONDS
+from hits.recipes.stage_settings import LONGEST_SECONDS
 from hits.refusals import Refused
 from hits.workers.rules import screening
 from hits.workers.rules.project_qualifications import refuse_unoffered, unoffered

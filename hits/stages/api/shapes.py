@@ -10,6 +10,8 @@ from rest_framework import serializers
 from hits.api.shapes import MoneyField, Shape, StateField, UsernameField
 from hits.models import Action, Stage
 from hits.protocols.optional import Setting
+from hits.recipes.stage_settings import SETTINGS, StageSettings
+from hits.stages.rules.stage_tables import column_of
 
 
 class FiguresShape(Shape):
@@ -54,44 +56,46 @@ class FiguresShape(Shape):
     )
 
 
+AnyField = serializers.Field[Any, Any, Any, Any]
+
+
+def _field_of(name: str, **options: Any) -> AnyField:
+    """Of a setting of `StageSettings`, by what its value is."""
+    setting = StageSettings.model_fields[name]
+    options |= {"help_text": SETTINGS[name].help}
+    if name == "reward":
+        return MoneyField(**options)
+    if name == "quality":
+        return serializers.DictField(**options)
+    if name == "requirements":
+        return serializers.ListField(child=serializers.DictField(), **options)
+    if name == "asks_other_workers_than":
+        return serializers.ListField(child=serializers.CharField(), **options)
+    if setting.annotation is bool:
+        return serializers.BooleanField(**options)
+    if setting.annotation is float:
+        return serializers.FloatField(**options)
+    if setting.annotation in (int, int | None):
+        return serializers.IntegerField(allow_null=setting.annotation is not int, **options)
+    return serializers.CharField(allow_blank=setting.default == "", **options)
+
+
 class StageShape(Shape):
+    """With the value of each setting, by the column that holds it."""
+
     id = serializers.IntegerField()
     key = serializers.CharField(help_text="Names the stage in addresses.")
-    title = serializers.CharField()
     position = serializers.IntegerField(help_text="From 1; 0 for the stage without a crowd before the first.")
     protocol = serializers.CharField()
     crowd = serializers.BooleanField(help_text="People are asked; else a program makes the items and nothing is paid.")
     state = StateField(Stage.State)
-    reward = MoneyField()
+    approval = StateField(Stage.Approval)
     published = serializers.SerializerMethodField(
         help_text="Workers have seen it: what `settings/` calls fixed cannot change any more."
     )
-    answers = serializers.IntegerField(help_text="Answers wanted an item.")
-    most_answers = serializers.IntegerField(
-        allow_null=True, help_text="An item gets further answers, up to so many, until `enough` holds; null: none."
-    )
-    enough = serializers.CharField(help_text="A condition in the language of vote rules.")
-    approval = StateField(Stage.Approval)
-    auto_approval_seconds = serializers.IntegerField()
-    unchecked_answers = serializers.IntegerField(
-        help_text="Of one worker, so many answers that did not pass are approved by time; further ones wait for you."
-    )
-    assignment_seconds = serializers.IntegerField()
-    lifetime_seconds = serializers.IntegerField()
-    expected_seconds = serializers.IntegerField(
-        allow_null=True,
-        help_text="Of one answer, for the wage until times are measured; null: as the description says.",
-    )
-    hit_title = serializers.CharField()
-    hit_description = serializers.CharField()
-    keywords = serializers.CharField()
     settings = serializers.DictField()
-    requirements = serializers.ListField(child=serializers.DictField())
     rule = serializers.DictField()
     rule_edition = serializers.IntegerField(help_text="Counts the rules that the stage has had.")
-    draws = serializers.IntegerField(help_text="Items that a draw brings by default; 0: none is drawn.")
-    quality = serializers.DictField(help_text="The blocking policy; empty for none.")
-    not_workers_of = serializers.ListField(child=serializers.CharField())
     auto_publish = serializers.BooleanField()
     auto_block = serializers.BooleanField()
     advance_approved = serializers.BooleanField(
@@ -99,6 +103,10 @@ class StageShape(Shape):
     )
     hit_type_id = serializers.CharField()
     figures = FiguresShape(source="summary")
+
+    def get_fields(self) -> dict[str, AnyField]:
+        fields = super().get_fields()
+        return fields | {column_of(name): _field_of(name) for name in SETTINGS if column_of(name) not in fields}
 
     def get_published(self, stage: Stage) -> bool:
         return bool(stage.hit_types)
@@ -116,7 +124,7 @@ class StageSettingShape(Shape):
     why = serializers.CharField(help_text="Why it is fixed.")
 
 
-def _setting(field: type[serializers.Field[Any, Any, Any, Any]], **options: Any) -> Any:
+def _setting(field: type[AnyField], **options: Any) -> Any:
     """Its limits are those of a recipe's file; whoever writes the row knows them."""
     return field(required=False, **options)
 
@@ -124,52 +132,8 @@ def _setting(field: type[serializers.Field[Any, Any, Any, Any]], **options: Any)
 class StageValues(Shape):
     """Limits and spelling are those of a recipe's file."""
 
-    title = _setting(serializers.CharField)
-    answers = _setting(serializers.IntegerField, help_text="Answers wanted an item.")
-    most_answers = _setting(serializers.IntegerField, help_text="Up to so many until `enough` holds; 0: no more.")
-    enough = _setting(serializers.CharField, allow_blank=True, help_text="Such as `at least 2 agree on label`.")
-    items_per_hit = _setting(serializers.IntegerField, help_text="Items that one HIT asks about, for one reward.")
-    gold_share = _setting(serializers.FloatField, help_text="Of the answers, to check questions: 0 to 0.5.")
-    screening_share = _setting(
-        serializers.FloatField, help_text="Above 0 it is a test: the share of a HIT's items that has to be right."
-    )
-    practice_items = _setting(serializers.IntegerField, help_text="Of a test: items with feedback before it.")
-    screening_retries = _setting(serializers.IntegerField, help_text="Of a test: tries after a failed one.")
-    screening_hours = _setting(serializers.IntegerField, help_text="Of a test: hours until another try.")
-    page_language = _setting(
-        serializers.CharField,
-        allow_blank=True,
-        help_text="Of buttons and hints on the workers' page: en, de, es; empty: the worker's browser.",
-    )
-    text_evidence = _setting(
-        serializers.BooleanField,
-        help_text="Count what is typed and pasted, and compare texts, as evidence for reviewers; workers are told.",
-    )
-    suggestions = _setting(
-        serializers.CharField,
-        help_text="Of a model: hidden, shown, or half: with them in sight for a seeded half of the answers.",
-    )
-    reward = _setting(MoneyField)
-    expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
-    assignment_seconds = _setting(serializers.IntegerField)
-    lifetime_seconds = _setting(serializers.IntegerField)
-    approval = _setting(serializers.CharField, help_text="automatic or review.")
-    auto_approval_seconds = _setting(serializers.IntegerField)
-    unchecked_answers = _setting(serializers.IntegerField)
-    hit_title = _setting(serializers.CharField)
-    hit_description = _setting(serializers.CharField)
-    keywords = _setting(serializers.CharField, allow_blank=True)
-    requirements = _setting(
-        serializers.ListField,
-        child=serializers.DictField(),
-        help_text="Such as {qualification: percent_approved, comparator: GreaterThanOrEqualTo, integers: [95]}.",
-    )
-    quality = _setting(serializers.DictField, help_text="check_every, min_answers, floor, alpha; empty for no policy.")
-    asks_other_workers_than = _setting(
-        serializers.ListField, child=serializers.CharField(), help_text="Keys of earlier stages."
-    )
-    draws = _setting(serializers.IntegerField)
-    grants = _setting(serializers.CharField, allow_blank=True, help_text="A qualification for everybody who answers.")
+    def get_fields(self) -> dict[str, AnyField]:
+        return {name: _field_of(name, required=False) for name in SETTINGS} | super().get_fields()
 
 
 class StageChange(StageValues):

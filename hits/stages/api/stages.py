@@ -16,6 +16,7 @@ from hits.judging.verbs import advancing
 from hits.projects.rules.plugins import refuse_without_crowd
 from hits.publishing.rules.hit_plans import is_published
 from hits.publishing.verbs import publishing
+from hits.recipes.stage_settings import SETTINGS
 from hits.stages.api import shapes
 from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from hits.workers.verbs import blocking
@@ -86,7 +87,7 @@ class StageDetail(StageView):
     def _change_settings(self, changes: dict[str, Any]) -> None:
         names = changes.get("recipe_values", [])
         wanted = {name: stage_settings.recipe_value(self.stage, name) for name in names}
-        wanted |= {name: value for name, value in changes.items() if name in stage_settings.NAMES}
+        wanted |= {name: value for name, value in changes.items() if name in SETTINGS}
         if "reward" in changes:
             wanted["reward"] = f"{changes['reward']:.2f}"
         if wanted:

@@ -22,7 +22,7 @@ from hits.models import Stage
 from hits.projects.rules.plugins import protocol_of, settings_of
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import with_unit
-from hits.recipes.spec import GUARDS, INTEGER_QUALIFICATIONS, LOCALE
+from hits.recipes.stage_settings import GUARDS, INTEGER_QUALIFICATIONS, LOCALE, SETTINGS, StageSettings
 from hits.stages.verbs.stage_settings import StageSetting
 from hits.stats.blocking import MEASURES, SUGGESTED, Policy
 from hits.templatetags.figures import duration
@@ -69,87 +69,10 @@ _QUALITY = {
         "A worker is named only where chance explains the distance to the crowd with less than this probability.",
     ),
 }
-# What the numbers among the settings count, where their labels do not say it.
-COUNTED = {
-    "answers": "answers",
-    "most_answers": "answers",
-    "items_per_hit": "items",
-    "gold_share": "share, 0 to 0.5",
-    "reward": "$",
-    "draws": "items",
-    "screening_share": "share, 0 to 1",
-    "practice_items": "items",
-    "screening_retries": "tries",
-    "screening_hours": "hours",
-}
 PAGE_LANGUAGES = {"": "that of each worker's browser", **dict(installation.LANGUAGES)}
-LABELS = {
-    "title": "Name of the stage",
-    "answers": "Answers an item",
-    "most_answers": "Most answers an item",
-    "enough": "An item has enough answers when",
-    "items_per_hit": "Items a HIT",
-    "gold_share": "Share of check questions",
-    "reward": "Reward for an answer",
-    "expected_seconds": "Time that an answer is expected to take",
-    "assignment_seconds": "Time for an assignment",
-    "lifetime_seconds": "Time that a HIT stays open",
-    "approval": "Approval",
-    "auto_approval_seconds": "Approved automatically after",
-    "unchecked_answers": "Unchecked answers of one worker approved that way",
-    "hit_title": "Title",
-    "hit_description": "Description",
-    "keywords": "Keywords",
-    "requirements": "Requirements",
-    "asks_other_workers_than": "Other workers than in",
-    "quality": "Blocking policy",
-    "draws": "Items of a sample",
-    "grants": "Qualification for everybody who has answered here",
-    "screening_share": "Test: share that has to be right",
-    "practice_items": "Test: items to practise on before it",
-    "screening_retries": "Test: tries after a failed one",
-    "screening_hours": "Test: hours until another try",
-    "page_language": "Language of buttons and hints on the workers' page",
-    "text_evidence": "Collect how texts came about, for whoever reviews them",
-    "suggestions": "Suggestions of a model",
-}
-HELP = {
-    "title": "Leads see it; files are named after it.",
-    "reward": "A worker is paid it for each HIT; the marketplace's fee comes on top.",
-    "approval": "When answers are approved and paid, and whether you read them before.",
-    "requirements": "Who does not meet them cannot take a HIT.",
-    "answers": "The aggregation rule counts them.",
-    "most_answers": "0: every item gets as many as that. Else an item gets one answer more, up to so many, until it "
-    "has enough. The budget holds the price of the most.",
-    "enough": "Such as: at least 2 agree on choice; or: confidence choice >= 0.9. A condition in the language "
-    "of the vote rule.",
-    "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
-    "gold_share": "Of the answers that are bought. Above 0, rows with a gold answer are no data.",
-    "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
-    "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
-    "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",
-    "auto_approval_seconds": "What nobody has approved or rejected by then is approved and paid. Where answers are "
-    "approved once checked: what did not pass, such as an empty answer. 0: all is paid on submission, unchecked.",
-    "unchecked_answers": "Of what did not pass, so many of one worker here. Further ones wait for you, and a notice "
-    "says so; what nobody decides about in 30 days the marketplace pays.",
-    "hit_title": "Workers choose by it in the marketplace's list; each stage has its own.",
-    "hit_description": "Two sentences for the list: what is done, and how long it takes.",
-    "keywords": "Commas between them.",
-    "asks_other_workers_than": "Item by item: who answered it, or what it was made from, in one of these.",
-    "quality": "They are named on the stage's page, with the evidence.",
-    "draws": "How many a draw brings unless another number is typed; 0: nothing is drawn.",
-    "grants": "Lower-case words joined by hyphens, such as part-one; empty: none. Of a test it has the percentage.",
-    "screening_share": "0: the stage is no test. Else its items are those with a gold answer, and who has this share "
-    "of a HIT's items right passes, such as 0.75.",
-    "practice_items": "Shown first to each worker, with what was right. They are part of the HIT and its reward.",
-    "screening_retries": "0: who has failed cannot take it again.",
-    "screening_hours": "1 to 720, counted from the failed one.",
-    "page_language": "What you write yourself, such as the question, is shown as you wrote it.",
-    "text_evidence": "The page counts what is typed and pasted, and texts are compared with those of other workers. "
-    "The page tells workers so. Nothing is decided by it.",
-    "suggestions": "What the page of an item with a suggestion shows. With half, the page “Suggestions” says how far "
-    "workers follow them.",
-}
+_CHOICES = {"suggestions": Stage.Suggestions.choices, "page_language": list(PAGE_LANGUAGES.items())}
+# Longer texts are typed in several rows.
+_LONGEST_ROW = 1000
 
 
 class DurationWidget(forms.MultiWidget):
@@ -281,66 +204,40 @@ class SettingsForm(forms.Form):
         self.requirements = rows(data, initial=asked, prefix="requirement", form_kwargs=known)
 
     def _all_fields(self) -> dict[str, forms.Field]:
-        def text(name: str, rows: int = 1) -> forms.Field:
-            widget = forms.Textarea(attrs={"rows": rows}) if rows > 1 else forms.TextInput()
-            return forms.CharField(required=False, widget=widget, **_said(name))
-
-        def number(name: str) -> forms.Field:
-            widget = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
-            return forms.IntegerField(min_value=0, max_value=10**9, widget=widget, **_said(name))
-
-        earlier = self.stage.project.stages.filter(crowd=True, position__lt=self.stage.position)
+        """A field a setting, by what its value is; requirements and policy have forms of their own."""
+        own = {"enough": self._condition, "text_evidence": self._text_evidence}
         return {
-            "title": text("title"),
-            "answers": number("answers"),
-            "most_answers": number("most_answers"),
-            "enough": self._condition(),
-            "items_per_hit": number("items_per_hit"),
-            "gold_share": forms.FloatField(
-                required=False,
-                widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
-                **_said("gold_share"),
-            ),
-            "reward": MoneyField(what="a reward", max_digits=8, **_said("reward")),
-            "expected_seconds": DurationField(**_said("expected_seconds")),
-            "assignment_seconds": DurationField(**_said("assignment_seconds")),
-            "lifetime_seconds": DurationField(**_said("lifetime_seconds")),
-            "approval": forms.ChoiceField(
-                choices=Stage.Approval.choices, widget=forms.RadioSelect, **_said("approval")
-            ),
-            "auto_approval_seconds": DurationField(**_said("auto_approval_seconds")),
-            "unchecked_answers": number("unchecked_answers"),
-            "hit_title": text("hit_title"),
-            "hit_description": text("hit_description", 3),
-            "keywords": text("keywords"),
-            "asks_other_workers_than": forms.MultipleChoiceField(
-                required=False,
-                choices=[(one.key, one.title) for one in earlier.order_by("position")],
-                widget=forms.CheckboxSelectMultiple,
-                **_said("asks_other_workers_than"),
-            ),
-            "draws": number("draws"),
-            "grants": text("grants"),
-            "screening_share": forms.FloatField(
-                required=False,
-                widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
-                **_said("screening_share"),
-            ),
-            "practice_items": number("practice_items"),
-            "screening_retries": number("screening_retries"),
-            "screening_hours": number("screening_hours"),
-            "page_language": forms.ChoiceField(
-                required=False,
-                choices=list(PAGE_LANGUAGES.items()),
-                **_said("page_language"),
-            ),
-            "text_evidence": self._text_evidence(),
-            "suggestions": forms.ChoiceField(required=False, choices=Stage.Suggestions.choices, **_said("suggestions")),
+            name: own[name]() if name in own else self._field(name)
+            for name in SETTINGS
+            if name not in ("requirements", "quality")
         }
+
+    def _field(self, name: str) -> forms.Field:
+        setting = StageSettings.model_fields[name]
+        shown = _label_and_help(name)
+        if name == "reward":
+            return MoneyField(what="a reward", max_digits=8, **shown)
+        if name == "approval":
+            return forms.ChoiceField(choices=Stage.Approval.choices, widget=forms.RadioSelect, **shown)
+        if name == "asks_other_workers_than":
+            earlier = self.stage.project.stages.filter(crowd=True, position__lt=self.stage.position)
+            keys = [(one.key, one.title) for one in earlier.order_by("position")]
+            return forms.MultipleChoiceField(required=False, choices=keys, widget=forms.CheckboxSelectMultiple, **shown)
+        if name in _CHOICES:
+            return forms.ChoiceField(required=False, choices=_CHOICES[name], **shown)
+        if name.endswith("_seconds"):
+            return DurationField(**shown)
+        if setting.annotation is float:
+            return forms.FloatField(required=False, widget=_number("decimal"), **shown)
+        if setting.annotation in (int, int | None):
+            return forms.IntegerField(min_value=0, max_value=10**9, widget=_number("numeric"), **shown)
+        long = any((getattr(limit, "max_length", None) or 0) > _LONGEST_ROW for limit in setting.metadata)
+        widget = forms.Textarea(attrs={"rows": 3}) if long else forms.TextInput()
+        return forms.CharField(required=False, widget=widget, **shown)
 
     def _text_evidence(self) -> forms.Field:
         """Where the task has no text, it says so and stays off."""
-        said = _said("text_evidence")
+        said = _label_and_help("text_evidence")
         fault = fault_without_texts(protocol_of(self.stage), settings_of(self.stage))
         if not fault:
             return forms.BooleanField(required=False, **said)
@@ -352,7 +249,7 @@ class SettingsForm(forms.Form):
 
     def _condition(self) -> forms.Field:
         asked = required_answers.units_asked(self.stage)
-        said = _said("enough")
+        said = _label_and_help("enough")
         if asked:
             said["help_text"] += (
                 f" This task asks: {', '.join(asked[:MOST_UNITS])}{' …' if asked[MOST_UNITS:] else ''}."
@@ -361,13 +258,12 @@ class SettingsForm(forms.Form):
 
     def _add_policy(self) -> None:
         self.fields["has_policy"] = forms.BooleanField(
-            required=False, label="Look for workers who answer much worse", help_text=HELP["quality"]
+            required=False, label="Look for workers who answer much worse", help_text=SETTINGS["quality"].help
         )
         for name, (label, unit, effect) in _QUALITY.items():
             kind = forms.IntegerField if name in ("check_every", "min_answers") else forms.FloatField
-            widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
             self.fields[f"quality_{name}"] = kind(
-                required=False, label=with_unit(label, unit), help_text=effect, widget=widget
+                required=False, label=with_unit(label, unit), help_text=effect, widget=_number("decimal")
             )
         self.fields["quality_measure"] = forms.ChoiceField(
             choices=[(name, one.title) for name, one in MEASURES.items()],
@@ -426,14 +322,19 @@ class SettingsForm(forms.Form):
                 continue
             name = reason.split()[0].split("[")[0].split(".")[0]
             if name in self.fields:
-                label = LABELS.get(name) or self.fields[name].label
+                label = SETTINGS[name].label if name in SETTINGS else self.fields[name].label
                 self.add_error(name, f"“{label}”{reason.removeprefix(name)}")
             else:
                 self.add_error(None, reason)
 
 
-def _said(name: str) -> dict[str, Any]:
-    return {"label": with_unit(LABELS[name], COUNTED.get(name, "")), "help_text": HELP[name]}
+def _label_and_help(name: str) -> dict[str, Any]:
+    setting = SETTINGS[name]
+    return {"label": with_unit(setting.label, setting.unit), "help_text": setting.help}
+
+
+def _number(mode: str) -> forms.TextInput:
+    return forms.TextInput(attrs={"inputmode": mode, "autocomplete": "off"})
 
 
 def value_in_words(name: str, value: Any, stage: Stage) -> str:
@@ -464,10 +365,8 @@ def said_of(name: str, value: Any, titles: Mapping[str, str], qualifications: Ma
         return f"{100 * value:.0f} %"
     if name == "asks_other_workers_than":
         return ", ".join(titles.get(one, one) for one in value) or "none"
-    if name == "suggestions":
-        return str(Stage.Suggestions(value).label)
-    if name == "page_language":
-        return PAGE_LANGUAGES.get(value, value)
-    if name == "text_evidence":
+    if name in _CHOICES:
+        return str(dict(_CHOICES[name]).get(value, value))
+    if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"

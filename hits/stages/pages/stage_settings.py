@@ -19,9 +19,21 @@ from hits.payments.rules.large_changes import LargeChangeError
 from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules import hit_plans
 from hits.publishing.verbs import publishing
+from hits.recipes.stage_settings import (
+    BEFORE_PUBLISHING,
+    FINDING,
+    ITEMS,
+    PAY,
+    QUALITY,
+    SETTINGS,
+    TEST,
+    TIMES,
+    WHO,
+)
+from hits.recipes.stage_settings import PAGE as PAGE_OF_WORKERS
 from hits.refusals import Refused
 from hits.stages.pages import overview
-from hits.stages.pages.settings_form import LABELS, SettingsForm, value_in_words
+from hits.stages.pages.settings_form import SettingsForm, value_in_words
 from hits.stages.pages.stages import frame
 from hits.stages.rules.stage_tables import is_added
 from hits.stages.verbs import custom_stages, stage_settings
@@ -29,27 +41,8 @@ from hits.stages.verbs.stage_settings import StageSetting
 from hits.views.guard import FORM, PAGE, LeadRequest, for_stage
 from hits.workers.verbs import blocking
 
-# Two columns of groups.
-GROUPS = (
-    (
-        (
-            "Answers and pay",
-            ("title", "answers", "most_answers", "enough", "items_per_hit", "gold_share", "reward", "expected_seconds"),
-        ),
-        ("How workers find it", ("hit_title", "hit_description", "keywords")),
-        ("How workers see it", ("page_language", "suggestions", "text_evidence")),
-        ("Quality", ("quality",)),
-    ),
-    (
-        (
-            "Times and approval",
-            ("assignment_seconds", "lifetime_seconds", "approval", "auto_approval_seconds", "unchecked_answers"),
-        ),
-        ("Who may answer", ("requirements", "asks_other_workers_than", "grants")),
-        ("Test of workers", ("screening_share", "practice_items", "screening_retries", "screening_hours")),
-        ("Items", ("draws",)),
-    ),
-)
+# Two columns of sections.
+COLUMNS = ((PAY, FINDING, PAGE_OF_WORKERS, QUALITY), (TIMES, WHO, TEST, ITEMS))
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,11 @@ class Row:
 
     @property
     def is_fixed(self) -> bool:
-        return self.setting.when == "fixed"
+        return self.setting.when == BEFORE_PUBLISHING
+
+    @property
+    def section(self) -> str:
+        return SETTINGS[self.setting.name].section
 
 
 @for_stage(FORM)
@@ -85,7 +82,7 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
     except Refused as refusal:
         form.add_error(None, str(refusal))
         return _page(request, stage, form, 409)
-    names = ", ".join(LABELS[name] for name in changed)
+    names = ", ".join(SETTINGS[name].label for name in changed)
     messages.success(request, f"Saved: {names}." if changed else "Saved. These settings stood already.")
     return redirect("stage-settings", stage.project.slug, stage.key)
 
@@ -105,9 +102,9 @@ def _save(request: LeadRequest, stage: Stage, form: SettingsForm) -> list[str]:
 
 def _asked(error: LargeChangeError) -> dict[str, Any]:
     """A large raise in words, and what the button sends that confirms it."""
-    kinds = {"reward": ("a reward of ${}", "the reward from ${} to ${}")}
-    other = {name: (f"{{}} as “{LABELS[name]}”", f"“{LABELS[name]}” from {{}} to {{}}") for name in error.changes}
-    words = {name: kinds.get(name, other[name]) for name in error.changes}
+    labels = {name: f"“{SETTINGS[name].label}”" for name in error.changes}
+    words = {name: (f"{{}} as {label}", f"{label} from {{}} to {{}}") for name, label in labels.items()}
+    words["reward"] = ("a reward of ${}", "the reward from ${} to ${}")
     return {
         "raises": [words[name][1].format(*pair) for name, pair in error.changes.items()],
         "wanted": [words[name][0].format(value) for name, value in error.wanted.items()],
@@ -124,10 +121,7 @@ def _page(
     has_earlier = stage.project.stages.filter(crowd=True, position__lt=stage.position).exists()
     left_out = [] if has_earlier else ["asks_other_workers_than"]
     left_out += [] if takes_suggestions(stage) else ["suggestions"]
-    columns = [
-        [(title, [_row(stage, form, name) for name in names if name not in left_out]) for title, names in groups]
-        for groups in GROUPS
-    ]
+    rows = [_row(stage, form, name) for name in SETTINGS if name not in left_out]
     context = {
         **frame(stage),
         **overview.pay(stage),
@@ -136,11 +130,10 @@ def _page(
         "large": large,
         "recipe_value": request.POST.get("recipe_value", ""),
         "columns": [
-            [(title, [row for row in rows if not row.is_fixed]) for title, rows in groups] for groups in columns
+            [(title, [row for row in rows if row.section == title and not row.is_fixed]) for title in titles]
+            for titles in COLUMNS
         ],
-        "fixed": [
-            row for groups in columns for _, rows in groups for row in rows if row.is_fixed and _is_used(row, stage)
-        ],
+        "fixed": [row for row in rows if row.is_fixed and _is_used(row, stage)],
         "published": hit_plans.is_published(stage),
         "added": is_added(stage),
         "removal_fault": custom_stages.removal_fault(stage),
@@ -161,7 +154,7 @@ def _row(stage: Stage, form: SettingsForm, name: str) -> Row:
     setting = form.settings[name]
     said = value_in_words(name, setting.value, stage)
     recipe = value_in_words(name, setting.recipe, stage) if setting.differs else ""
-    return Row(setting, LABELS[name], said, recipe, form[name] if name in form.fields else None)
+    return Row(setting, SETTINGS[name].label, said, recipe, form[name] if name in form.fields else None)
 
 
 def _prices(stage: Stage) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hits.answers.rules.written_texts import fault_without_texts
 from hits.projects.rules.plugins import options_of, protocol_named, usable_recipe
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
 from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol, SuggestedProtocol
-from hits.recipes import StageSpec
+from hits.recipes import StageSettings
 from hits.stages.models import Stage
 
 
@@ -29,57 +29,33 @@ def title_faults(others: QuerySet[Stage], hit_title: Any) -> list[str]:
 
 
 MOST_REQUIREMENTS = 10
+# The recipe's file alone says them, or they name the stage.
+_NO_COLUMN = frozenset(("key", "feeds", "group"))
 
 
-def columns_of(spec: StageSpec) -> dict[str, Any]:
+def column_of(setting: str) -> str:
+    """The column of `Stage` that holds a setting."""
+    return "not_workers_of" if setting == "asks_other_workers_than" else setting
+
+
+def columns_of(spec: StageSettings) -> dict[str, Any]:
     """The columns of a stage with these values, key and position apart. Raises hits.protocols errors for settings."""
     _refuse_several(spec)
     _refuse_check_questions(spec)
     _refuse_screening(spec)
     _refuse_text_evidence(spec)
     _refuse_suggestions(spec)
-    return {
-        "title": spec.title,
-        "protocol": spec.protocol,
-        "crowd": spec.crowd,
-        "reward": spec.reward,
-        "answers": spec.answers,
-        "most_answers": spec.most_answers,
-        "enough": spec.enough,
-        "items_per_hit": spec.items_per_hit,
-        "gold_share": spec.gold_share,
-        "approval": spec.approval,
-        "auto_approval_seconds": spec.auto_approval_seconds,
-        "unchecked_answers": spec.unchecked_answers,
-        "assignment_seconds": spec.assignment_seconds,
-        "lifetime_seconds": spec.lifetime_seconds,
-        "expected_seconds": spec.expected_seconds,
-        "hit_title": spec.hit_title,
-        "hit_description": spec.hit_description,
-        "keywords": spec.keywords,
+    return {column_of(name): getattr(spec, name) for name in StageSettings.model_fields if name not in _NO_COLUMN} | {
         "settings": protocol_named(spec.protocol).settings(spec.settings),
         "requirements": _requirements(spec),
         "rule": spec.rule.to_dict() if spec.rule else {},
         "quality": spec.quality.to_dict() if spec.quality else {},
         "not_workers_of": list(spec.asks_other_workers_than),
         "input": spec.input.model_dump() if spec.input else {},
-        "draws": spec.draws,
-        "grants": spec.grants,
-        "screening_share": spec.screening_share,
-        "practice_items": spec.practice_items,
-        "screening_retries": spec.screening_retries,
-        "screening_hours": spec.screening_hours,
-        "page_language": spec.page_language,
-        "text_evidence": spec.text_evidence,
-        "suggestions": spec.suggestions,
-        # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
-        "auto_publish": spec.auto_publish,
-        "auto_block": spec.auto_block,
-        "advance_approved": spec.advance_approved,
     }
 
 
-def _refuse_several(spec: StageSpec) -> None:
+def _refuse_several(spec: StageSettings) -> None:
     """Raises SettingsRefusedError where one HIT cannot ask about several items."""
     if not spec.crowd or spec.items_per_hit == 1:
         return
@@ -88,13 +64,13 @@ def _refuse_several(spec: StageSpec) -> None:
         raise SettingsRefusedError([f"items_per_hit must be 1: a HIT of “{protocol.title}” asks about one item."])
 
 
-def _refuse_check_questions(spec: StageSpec) -> None:
+def _refuse_check_questions(spec: StageSettings) -> None:
     """Raises SettingsRefusedError where the task compares no answer with a known one."""
     if spec.crowd and spec.gold_share and not isinstance(protocol := protocol_named(spec.protocol), GoldProtocol):
         raise SettingsRefusedError([f"gold_share must be 0: the items of “{protocol.title}” bring no gold answers."])
 
 
-def _refuse_screening(spec: StageSpec) -> None:
+def _refuse_screening(spec: StageSettings) -> None:
     """Raises SettingsRefusedError where the task compares no answer with a known one, or cannot show a practice."""
     if not spec.crowd or not spec.screening_share:
         return
@@ -112,7 +88,7 @@ def _refuse_screening(spec: StageSpec) -> None:
         raise SettingsRefusedError(faults)
 
 
-def _refuse_text_evidence(spec: StageSpec) -> None:
+def _refuse_text_evidence(spec: StageSettings) -> None:
     """Raises SettingsRefusedError where workers write no text on the page."""
     if not spec.crowd or not spec.text_evidence:
         return
@@ -121,14 +97,14 @@ def _refuse_text_evidence(spec: StageSpec) -> None:
         raise SettingsRefusedError([f"text_evidence must be false: {fault}"])
 
 
-def _refuse_suggestions(spec: StageSpec) -> None:
+def _refuse_suggestions(spec: StageSettings) -> None:
     """Raises SettingsRefusedError where the task cannot show any."""
     shown = spec.crowd and spec.suggestions != Stage.Suggestions.HIDDEN
     if shown and not isinstance(protocol := protocol_named(spec.protocol), SuggestedProtocol):
         raise SettingsRefusedError([f"suggestions must be hidden: the task “{protocol.title}” takes none."])
 
 
-def _requirements(spec: StageSpec) -> list[dict[str, Any]]:
+def _requirements(spec: StageSettings) -> list[dict[str, Any]]:
     """Those that are stated and, of a test, that its result is not there yet: so nobody takes it twice."""
     stated = [requirement.to_dict() for requirement in spec.requirements]
     if not spec.screening_share or any(one["qualification"] == spec.grants for one in stated):
@@ -143,42 +119,17 @@ def table_of(stage: Stage) -> dict[str, Any]:
     """
     rule = stage.rule
     params = {name: value for name, value in rule["params"].items() if name != "answers"}
+    names = [name for name in StageSettings.model_fields if name not in {*_NO_COLUMN, "crowd", "input"}]
     return {
         "key": stage.key,
-        "title": stage.title,
-        "protocol": stage.protocol,
-        "answers": stage.answers,
-        "most_answers": stage.most_answers or 0,
-        "enough": stage.enough,
-        "items_per_hit": stage.items_per_hit,
-        "gold_share": stage.gold_share,
+        **{name: getattr(stage, column_of(name)) for name in names},
         "rule": {"name": rule["name"], "version": rule["version"], **params},
         "reward": f"{stage.reward:.2f}",
+        "most_answers": stage.most_answers or 0,
         "expected_seconds": stage.expected_seconds or 0,
-        "assignment_seconds": stage.assignment_seconds,
-        "lifetime_seconds": stage.lifetime_seconds,
+        # Of a member of an enumeration, its text.
         "approval": str(stage.approval),
-        "auto_approval_seconds": stage.auto_approval_seconds,
-        "unchecked_answers": stage.unchecked_answers,
-        "hit_title": stage.hit_title,
-        "hit_description": stage.hit_description,
-        "keywords": stage.keywords,
-        "settings": stage.settings,
-        "requirements": stage.requirements,
-        "quality": stage.quality,
-        "asks_other_workers_than": stage.not_workers_of,
-        "draws": stage.draws,
-        "grants": stage.grants,
-        "screening_share": stage.screening_share,
-        "practice_items": stage.practice_items,
-        "screening_retries": stage.screening_retries,
-        "screening_hours": stage.screening_hours,
-        "page_language": stage.page_language,
-        "text_evidence": stage.text_evidence,
         "suggestions": str(stage.suggestions),
-        "auto_publish": stage.auto_publish,
-        "auto_block": stage.auto_block,
-        "advance_approved": stage.advance_approved,
         **({"input": stage.input} if stage.input else {}),
     }
 

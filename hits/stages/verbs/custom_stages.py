@@ -28,7 +28,8 @@ from hits.protocols.optional import Card, RowsProtocol, cards_of
 from hits.publishing.rules import check_questions
 from hits.publishing.rules.hit_plans import is_published, locked
 from hits.recipes.inputs import KNOWN
-from hits.recipes.spec import StageSpec, stage_spec
+from hits.recipes.spec import stage_spec
+from hits.recipes.stage_settings import StageSettings
 from hits.refusals import Refused
 from hits.stages.rules.stage_tables import MOST_REQUIREMENTS, is_added, order_faults, title_faults
 from hits.text.wording import _, ngettext
@@ -122,7 +123,7 @@ def cards() -> list[tuple[str, Card]]:
     return [(protocol.name, card) for protocol in offered for card in cards_of(protocol)]
 
 
-def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> StageSpec:
+def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> StageSettings:
     """Raises SettingsRefusedError."""
     given, ready_faults = _with_ready(given)
     given = _with_task_of_tested(given, stages)
@@ -154,7 +155,7 @@ def _with_ready(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]
     return {**table, "settings": there[name].settings}, []
 
 
-def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> list[str]:
+def _place_faults(spec: StageSettings, project: Project, stages: list[Stage]) -> list[str]:
     """What does not fit the project's other stages, or is not for a stage that a lead adds."""
     crowds = {stage.key for stage in stages if stage.crowd}
     faults = title_faults(project.stages.all(), spec.hit_title)
@@ -221,7 +222,7 @@ def _seconds_of_test(tested: Stage, table: Mapping[str, Any]) -> int:
     return round(known / tested.items_per_hit * sum(cast(list[int], items)))
 
 
-def _screening_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:
+def _screening_faults(spec: StageSettings, stages: list[Stage]) -> list[str]:
     source = spec.input.stage if spec.input else ""
     tested = next((stage for stage in stages if stage.crowd and stage.key == source), None)
     if tested is None:

@@ -22,47 +22,16 @@ from hits.pools import rules as pools
 from hits.projects.rules.plugins import refuse_without_crowd
 from hits.protocols.base import SettingsRefusedError
 from hits.publishing.rules import check_questions, hit_plans
-from hits.recipes import StageSpec
 from hits.recipes.spec import stage_spec
+from hits.recipes.stage_settings import ANY_TIME, BEFORE_PUBLISHING, NEXT_HITS, SETTINGS, StageSettings
 from hits.refusals import Refused
-from hits.stages.rules.stage_tables import columns_of, order_faults, recipe_table, table_of, title_faults
+from hits.stages.rules.stage_tables import column_of, columns_of, order_faults, recipe_table, table_of, title_faults
 from hits.workers.rules import screening
 from hits.workers.rules.project_qualifications import own
 
 CHANGED = "changed the settings"
-# When each of them can change.
-ANY_TIME = ("title", "expected_seconds", "quality", "draws", "text_evidence")
-# The marketplace fixes them for the HITs that are made; the next ones get what is set then.
-NEXT_HITS = (
-    "reward",
-    "items_per_hit",
-    "assignment_seconds",
-    "lifetime_seconds",
-    "auto_approval_seconds",
-    "unchecked_answers",
-    "keywords",
-    "requirements",
-)
-BEFORE_PUBLISHING = (
-    "answers",
-    "most_answers",
-    "enough",
-    "gold_share",
-    "approval",
-    "hit_title",
-    "hit_description",
-    "asks_other_workers_than",
-    "grants",
-    "screening_share",
-    "practice_items",
-    "screening_retries",
-    "screening_hours",
-    "page_language",
-    "suggestions",
-)
-NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
-_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds", "items_per_hit", "unchecked_answers"}
+_OF_HIT_TYPE = frozenset(("reward", "assignment_seconds", "auto_approval_seconds", "keywords", "requirements"))
 _ELSEWHERE = {
     "settings": "is changed with the task",
     "rule": "is changed on the page of the rule",
@@ -78,31 +47,13 @@ _ELSEWHERE = {
 # Until answers are approved automatically, where a lead approves and nobody says how long that may take.
 TIME_FOR_LEADS = 3 * 86_400
 _SCREENING = frozenset(("screening_share", "practice_items", "items_per_hit", "grants"))
-_COLUMN = {"asks_other_workers_than": "not_workers_of"}
-WHY_FIXED: Mapping[str, str] = {
-    "answers": "Items were published for this many answers, and the aggregation rule counts them.",
-    "most_answers": "Money is set aside for this many answers.",
-    "enough": "Items were decided by it.",
-    "gold_share": "What is published is data, or a check question, for good.",
-    "approval": "Answers were given on these terms.",
-    "hit_title": "Workers know the task by it, and answers to two versions of a task could not be compared.",
-    "hit_description": "Answers to two versions of a task could not be compared.",
-    "asks_other_workers_than": "Answers were given on these terms.",
-    "grants": "Workers have the qualification already.",
-    "screening_share": "Workers were told when they pass.",
-    "practice_items": "Items are kept for practice, or were asked already.",
-    "screening_retries": "Workers were told whether they may try again.",
-    "screening_hours": "Workers were told when they may try again.",
-    "page_language": "Workers have seen their pages in it.",
-    "suggestions": "Answers were given with or without suggestions in sight, and are compared by that.",
-}
 
 
 @dataclass(frozen=True)
 class StageSetting:
     """One setting with its value as `stages.toml` writes it; `recipe` is the recipe's own, None where it has no stage.
 
-    `when` is one of "any time", "next HITs" and "fixed"; `why` says why it is fixed.
+    `when` is one of ANY_TIME, NEXT_HITS and BEFORE_PUBLISHING; `why` says why it is fixed.
     """
 
     name: str
@@ -121,15 +72,12 @@ def shown(stage: Stage) -> list[StageSetting]:
     refuse_without_crowd(stage)
     own, of_recipe = table_of(stage), recipe_table(stage) or {}
     published = hit_plans.is_published(stage)
-    return [_shown(name, own, of_recipe, published) for name in own if name in NAMES]
-
-
-def _shown(name: str, own: Mapping[str, Any], of_recipe: Mapping[str, Any], published: bool) -> StageSetting:
-    if not published or name in ANY_TIME:
-        return StageSetting(name, own[name], of_recipe.get(name), "any time")
-    if name in NEXT_HITS:
-        return StageSetting(name, own[name], of_recipe.get(name), "next HITs")
-    return StageSetting(name, own[name], of_recipe.get(name), "fixed", WHY_FIXED[name])
+    shown = []
+    for name in (name for name in own if name in SETTINGS):
+        when = SETTINGS[name].when if published else ANY_TIME
+        why = SETTINGS[name].why_fixed if when == BEFORE_PUBLISHING else ""
+        shown.append(StageSetting(name, own[name], of_recipe.get(name), when, why))
+    return shown
 
 
 def change(
@@ -148,12 +96,12 @@ def change(
         locked = hit_plans.locked(stage)
         given = _with_time_for_leads(locked, given)
         columns = columns_of(_tried(locked, given))
-        changed = [name for name in given if columns[_column(name)] != getattr(locked, _column(name))]
+        changed = [name for name in given if columns[column_of(name)] != getattr(locked, column_of(name))]
         if not changed:
             return []
         _refuse_fixed(locked, changed, columns)
-        large_changes.refuse_unconfirmed(locked, {name: columns[_column(name)] for name in changed}, confirmed or {})
-        written = {_column(name): columns[_column(name)] for name in changed}
+        large_changes.refuse_unconfirmed(locked, {name: columns[column_of(name)] for name in changed}, confirmed or {})
+        written = {column_of(name): columns[column_of(name)] for name in changed}
         if {"answers", "most_answers"}.intersection(changed):
             # The same rule for as many answers.
             written["rule"] = columns["rule"]
@@ -215,16 +163,12 @@ def _move_marks(before: Stage, columns: Mapping[str, Any]) -> None:
 def recipe_value(stage: Stage, name: str) -> Any:
     """The recipe's own value of the setting. Raises SettingsRefusedError where the recipe has no such stage."""
     table = recipe_table(stage)
-    if table is None or name not in NAMES:
+    if table is None or name not in SETTINGS:
         raise SettingsRefusedError([f"{name} has no value in the recipe {stage.project.recipe}."])
     return table[name]
 
 
-def _column(name: str) -> str:
-    return _COLUMN.get(name, name)
-
-
-def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
+def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSettings:
     """The stage with these values. Raises SettingsRefusedError."""
     table = table_of(stage)
     faults = [f"{name} {_ELSEWHERE[name]}." for name in given if name in _ELSEWHERE]
@@ -247,7 +191,7 @@ def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
     return spec
 
 
-def _unknown_units(stage: Stage, spec: StageSpec) -> list[str]:
+def _unknown_units(stage: Stage, spec: StageSettings) -> list[str]:
     tried = copy(stage)
     tried.most_answers, tried.enough = spec.most_answers, spec.enough
     asked, units = ", ".join(required_answers.units_asked(tried)), required_answers.unknown_units(tried)
@@ -258,7 +202,7 @@ def _unknown_units(stage: Stage, spec: StageSpec) -> list[str]:
 def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, Any]) -> None:
     if not hit_plans.is_published(stage):
         return
-    fixed = {name: WHY_FIXED[name] for name in changed if name in BEFORE_PUBLISHING}
+    fixed = {name: SETTINGS[name].why_fixed for name in changed if SETTINGS[name].when == BEFORE_PUBLISHING}
     if own(columns["requirements"]) != own(stage.requirements):
         fixed["requirements"] = "Answers are judged by the project's own qualifications that the stage asks for."
     if fixed:
@@ -266,7 +210,7 @@ def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, An
         said = " ".join([*reasons, "Nothing was changed."])
         raise Refused("settings_fixed", said, settings=list(fixed), reasons=reasons)
     on_their_way = stage.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT])
-    if set(NEXT_HITS).intersection(changed) and on_their_way.exists():
+    if any(SETTINGS[name].when == NEXT_HITS for name in changed) and on_their_way.exists():
         raise Refused(
             "still_sending",
             "HITs of this stage are being published with the present values. Wait until they are at the marketplace. "

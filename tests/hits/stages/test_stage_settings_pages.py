@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 
 from hits.models import Project, Stage
 from hits.projects.verbs import projects
-from hits.stages.pages.stage_settings import GROUPS
+from hits.recipes.stage_settings import BEFORE_PUBLISHING, SETTINGS
+from hits.stages.pages.stage_settings import COLUMNS
 from hits.stages.verbs import stage_settings
 from tests.hits import factories as make
 from tests.hits.lead_pages import Opener, cut_selects
@@ -261,9 +262,9 @@ def test_a_policy_by_agreement_is_typed(lead_client: Client, stage: Stage) -> No
     assert stage.quality["measure"] == "agreement" and stage.quality["relative"] and stage.quality["floor"] == 0.5
 
 
-def test_every_setting_has_a_place_on_the_page() -> None:
-    shown = {name for groups in GROUPS for _, names in groups for name in names}
-    assert shown == set(stage_settings.NAMES)
+def test_every_setting_is_in_a_section_of_the_page_and_says_why_it_is_fixed_where_it_is() -> None:
+    assert {setting.section for setting in SETTINGS.values()} == {title for titles in COLUMNS for title in titles}
+    assert all(bool(setting.why_fixed) == (setting.when == BEFORE_PUBLISHING) for setting in SETTINGS.values())
 
 
 def test_a_large_raise_is_asked_about_with_its_amounts_and_saved_by_the_button_that_repeats_them(
