@@ -30,6 +30,9 @@ from marketplace.rules.qualifications import Requirement
 from marketplace.rules.questions.form_parser import parse_form
 from marketplace.verbs import messages, workers
 
+# Of one type, for IDs that no worker has: a requester could make rows without end.
+MOST_UNKNOWN = 100_000
+
 
 def install_system_types() -> None:
     """Create the rows of the system qualifications; runs after every migrate."""
@@ -330,6 +333,12 @@ def grant(
     with transaction.atomic():
         kind = owned_type(requester, type_id, lock=True)
         who = workers.by_id(worker_id, lock=True)
+        holders = Qualification.objects.filter(type=kind)
+        # Whether or not this ID is one of them: the refusal does not say which IDs there are.
+        if not holders.filter(**who).exists() and holders.exclude(unknown_id="").count() >= MOST_UNKNOWN:
+            raise RequestError(
+                f"This qualification is kept for {MOST_UNKNOWN:,} IDs that no worker has; more are not. Make another one."
+            )
         qualification = _write(kind, who, value, now)
         if notify and (worker := who["worker"]):
             text = f"You now hold “{kind.name}” with the value {value:,}.\n\n{kind.description}"

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from marketplace.models import Hit, HitType, Message, Qualification, Requester, Worker
 from marketplace.verbs import accounts, assignments, blocks, messages, qualifications
+from tests.marketplace.refusals import refused
 
 pytestmark = pytest.mark.on_postgresql
 NOBODY = "A0000000000000"
@@ -114,3 +115,17 @@ def test_a_grant_to_an_id_that_nobody_has_holds_once_somebody_has_it(
     assert qualifications.held_values(late) == {type_id: 5}
     assert Qualification.objects.get().worker == late
     assert qualifications.score(requester, type_id, NOBODY).integer_value == 5
+
+
+def test_grants_to_ids_that_nobody_has_have_a_limit_which_does_not_say_who_there_is(
+    requester: Requester, stranger: str, type_id: str, now: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qualifications, "MOST_UNKNOWN", 2)
+    for name in ("A0FIRST", "A0SECOND"):
+        qualifications.grant(requester, type_id, name, now)
+    for name in ("A0THIRD", stranger):
+        with refused("InvalidParameterValue", match="kept for 2 IDs"):
+            qualifications.grant(requester, type_id, name, now)
+    qualifications.grant(requester, type_id, "A0FIRST", now, 7)
+    accounts.create_worker("late", "worker", worker_id="A0SECOND")
+    qualifications.grant(requester, type_id, stranger, now)
