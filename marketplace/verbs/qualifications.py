@@ -337,7 +337,8 @@ def grant(
         # Whether or not this ID is one of them: the refusal does not say which IDs there are.
         if not holders.filter(**who).exists() and holders.exclude(unknown_id="").count() >= MOST_UNKNOWN:
             raise RequestError(
-                f"This qualification is kept for {MOST_UNKNOWN:,} IDs that no worker has, which is the most. Make another one."
+                f"This qualification is kept for {MOST_UNKNOWN:,} IDs that no worker has, which is the most. "
+                "Make another qualification."
             )
         qualification = _write(kind, who, value, now)
         if notify and (worker := who["worker"]):
