@@ -25,6 +25,8 @@ class AgreementShape(TypedDict):
     answers: int
     # Answers that came since.
     since: int
+    # Imported answers that were removed since.
+    removed: int
     # Of each unit its level, its figures with 95 % intervals or why they are not defined, the confusion of its labels,
     # the items that divide the workers, the workers who differ most, and what each method of aggregation makes of it,
     # what it assumes, warnings where the answers contradict that, and which is recommended.

@@ -29,7 +29,7 @@ class Scoring:
 
     `read(open, file, max_bytes)` gives the rows of a file with their right answers; `predictions(stream, name, rows,
     max_bytes)` what a model answered to each, or raises FormatErrors with each answer that lacks or fits no row;
-    `compare(rows, answers)` the scores of each.
+    `compare(rows, answers)` the scores of each. Rows of which `has_answer` is false are read, but not scored.
     """
 
     splits: Mapping[str, str]
@@ -39,10 +39,16 @@ class Scoring:
     systems: Callable[[], Sequence[System[Any]]]
     folds: int = 0
     reasoning: str = ""
+    has_answer: Callable[[Any], bool] = lambda row: True
 
     def file_of(self, split: str) -> str:
         """The file whose rows are asked or learned; empty where there is none."""
         return next((file for file, of in self.splits.items() if of == split), "")
+
+    def scored(self, rows: Sequence[Any], answers: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The rows that are scored, and what was answered to them."""
+        both = [(row, answer) for row, answer in zip(rows, answers, strict=True) if self.has_answer(row)]
+        return [row for row, _ in both], [answer for _, answer in both]
 
 
 def lines(stream: BinaryIO) -> Iterator[dict[str, Any]]:

@@ -210,6 +210,17 @@ def test_a_rule_is_waited_for_until_nothing_is_left_to_judge(shell: Shell, docum
     assert said.code == 0 and "Look with: annotate rule show news choose" in said.err
 
 
+def test_a_computation_is_waited_for_until_it_has_finished(shell: Shell, document: dict[str, Any]) -> None:
+    states = [
+        Answer(200, {**ROW, "state": "running"}),
+        Answer(200, {**ROW, "state": "done", "finished_at": "2026-01-02"}),
+    ]
+    with serving(Answer(body=document), Answer(202, ROW), *states) as server:
+        run = ("computation-runs", "create", "news", "--computation", "ask-agreement")
+        said = shell(*run, ANNOTATE_URL=server.address)
+    assert (said.code, said.json["state"], len(server.asked)) == (0, "done", 4), said
+
+
 def test_a_batch_that_an_owner_is_asked_about_is_no_success(shell: Shell, document: dict[str, Any]) -> None:
     quote = Answer(200, {"items": 5, "total": "0.90", "confirmation": "word-of-the-quote", "problems": []})
     with serving(Answer(body=document), quote, Answer(200, {"id": 7, "state": "waiting"})) as server:

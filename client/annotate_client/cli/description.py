@@ -227,6 +227,11 @@ class Description:
             is_same = one.method == "GET" and bool(one.answer) and one.answer in made.answers.values()
             if is_same and all(name in values for name in one.path_names):
                 return Look(one, {name: values[name] for name in one.path_names})
+        # Its shape may tell more: what was made has its id below, or above what was done to it.
+        near = {f"{made.path}{{id}}/", f"{made.path.rstrip('/').rpartition('/')[0]}/"} if "id" in row else set()
+        for one in self.operations.values():
+            if one.method == "GET" and one.path in near and "id" in one.path_names:
+                return Look(one, {name: values[name] for name in one.path_names})
         return None
 
     def _look_at(self, address: str) -> Look | None:

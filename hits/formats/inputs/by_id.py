@@ -62,6 +62,10 @@ class ById:
             self.faults.add(None, quoted(id), not_readable())
             return MISSING
 
+    def leave_out(self, id: str) -> None:
+        """Nothing is said of this one, whether it is there or not."""
+        self._table.execute("DELETE FROM answers WHERE id = ?", (id,))
+
     def score(self, id: str) -> float:
         """The number, or 0 where there is none, which is a fault."""
         value = self.take(id, "score")

@@ -47,7 +47,7 @@ class Computations(ProjectView):
 class Runs(ProjectView):
     @operation(
         "computation_runs_list",
-        "The runs of a project, newest first",
+        "The runs of a project, oldest first",
         tag=TAG,
         query=PageQuery,
         answer=page_of(shapes.RunShape),
@@ -257,6 +257,7 @@ class Agreement(StageView):
             "method": report.get("method", ""),
             "answers": computed.answers if computed else 0,
             "since": computed.since if computed else self.stage.summary.answers,
+            "removed": computed.removed if computed else 0,
             "units": report.get("units", []),
             "texts": _texts(self.stage, report.get("units", [])),
         }

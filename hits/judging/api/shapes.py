@@ -19,6 +19,7 @@ class AgreementShape(Shape):
     method = serializers.CharField(help_text="By which the values of the items were found.")
     answers = serializers.IntegerField(help_text="Answers that were there when the run began.")
     since = serializers.IntegerField(help_text="Answers that came since.")
+    removed = serializers.IntegerField(help_text="Imported answers that were removed since.")
     units = serializers.ListField(
         child=serializers.DictField(),
         help_text="Of each unit its level, its figures with 95 % intervals or why they are not defined, the confusion "

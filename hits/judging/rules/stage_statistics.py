@@ -28,7 +28,7 @@ from hits.formats.outputs.results import INPUT
 from hits.items.rules import item_columns
 from hits.judging.rules.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
 from hits.judging.rules.required_answers import chunks
-from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary
+from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary, Upload
 from hits.publishing.rules.hit_items import lock_items
 from hits.recipes.source import Computation, Found, Option, Progress
 from hits.stats.aggregation.methods import (
@@ -145,7 +145,7 @@ def estimates_of(stage: Stage) -> competences.Estimates:
 @dataclass(frozen=True)
 class Computed:
     """When the newest figures and values of a stage were computed and by which method, and what has changed since:
-    answers that came, or imported ones that were removed. `key` is the computation's."""
+    answers that came, and imported ones that were removed. `key` is the computation's."""
 
     key: str
     method: str
@@ -157,11 +157,9 @@ class Computed:
     @property
     def in_words(self) -> str:
         """What changed since."""
-        if self.since:
-            return f"{self.since:,} answer{'' if self.since == 1 else 's'} came since"
-        if self.removed:
-            return f"{self.removed:,} answer{'' if self.removed == 1 else 's'} fewer since"
-        return "no answer came since"
+        changes = ((self.since, "came"), (self.removed, "removed"))
+        said = [f"{count:,} answer{'' if count == 1 else 's'} {what} since" for count, what in changes if count]
+        return ", ".join(said) or "no answer came since"
 
     @property
     def is_old(self) -> bool:
@@ -170,16 +168,28 @@ class Computed:
 
 def computed(stage: Stage) -> Computed | None:
     """Of the newest finished run; None where none has finished. One query, which reads no report."""
-    found = _finished(stage).values_list("finished_at", "created_at", "summary__harvested", "params").first()
-    if found is None:
+    run = _finished(stage).only("finished_at", "created_at", "summary", "params").first()
+    if run is None:
         return None
     now = stage.summary.answers
     # Runs of earlier versions have no summary.
-    harvested = now if found[2] is None else int(found[2])
-    method = str(found[3].get("method", "majority"))
-    return Computed(
-        key_of(stage), method, found[0] or found[1], harvested, max(0, now - harvested), max(0, harvested - now)
-    )
+    harvested = now if run.summary is None else int(run.summary["harvested"])
+    newest = (run.summary or {}).get("newest")
+    left = _left(stage, run, harvested, newest)
+    method = str(run.params.get("method", "majority"))
+    at = run.finished_at or run.created_at
+    return Computed(key_of(stage), method, at, harvested, max(0, now - left), harvested - left)
+
+
+def _left(stage: Stage, run: ComputationRun, harvested: int, newest: int | None) -> int:
+    """How many of the answers that a run read are still there: `harvested` ones, the last with the id `newest`.
+
+    Only imported answers can be removed; a file that came in its place may have as many.
+    """
+    removed = stage.result_files.filter(state=Upload.State.REMOVED, finished_at__gte=run.created_at)
+    if newest is None or not removed.exists():
+        return min(harvested, StageSummary.objects.values_list("answers", flat=True).get(stage=stage))
+    return min(harvested, stage.assignments.filter(pk__lte=newest).count())
 
 
 def figures_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
@@ -194,9 +204,10 @@ def figures_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
 
 
 def summary_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a report what is drawn over time: {"harvested", "units": [{"unit", "figures"}]}."""
+    """Of a report what is drawn over time: {"harvested", "newest", "units": [{"unit", "figures"}]}."""
     return {
         "harvested": report["harvested"],
+        "newest": report.get("newest"),
         "units": [
             {
                 "unit": unit["unit"],
@@ -222,21 +233,20 @@ def is_due(stage: Stage) -> bool:
     # What the stage read before its answers were counted is old.
     harvested = StageSummary.objects.values_list("answers", flat=True).get(stage=stage)
     waited_for = stage.items.filter(waits_for_values=True).exists()
-    if (harvested < FEWEST_NEW and not waited_for) or not is_compared(stage):
-        return False
     last = runs.defer("checkpoint").first()
+    # One that was stopped before it began is left to whoever stopped it.
+    before = harvested_before(last) if last else None
+    left = _left(stage, last, before, _newest_before(last)) if last and before is not None else 0
+    few = harvested < FEWEST_NEW and not waited_for and (before is None or left == before)
+    if few or not is_compared(stage):
+        return False
     if last is None:
         return True
-    if last.state in (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING):
+    if last.state in (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING) or before is None:
         return False
     if waited_for and last.state == ComputationRun.State.DONE and _rested(last):
         return True
-    before = harvested_before(last)
-    # One that was stopped before it began is left to whoever stopped it.
-    if before is None:
-        return False
-    # Imported answers can be removed.
-    return harvested < before or harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
+    return left < before or harvested - left >= max(FEWEST_NEW, NEW_SHARE * before)
 
 
 def _rested(run: ComputationRun) -> bool:
@@ -249,6 +259,11 @@ def _rested(run: ComputationRun) -> bool:
 def harvested_before(run: ComputationRun) -> int | None:
     """The answers that the stage had when the run began; None where it has not begun."""
     return next((int(entry["answers"]) for entry in run.log if "answers" in entry), None)
+
+
+def _newest_before(run: ComputationRun) -> int | None:
+    """The id of the newest answer that the run read; None where it has not begun, or is of an earlier version."""
+    return next((entry["newest"] for entry in run.log if "newest" in entry), None)
 
 
 def _labels_now(stage: Stage) -> list[int]:
@@ -283,7 +298,8 @@ def _run(
     """A crash lets it begin anew: it takes seconds."""
     stage = Stage.objects.select_related("summary").get(pk=stage_pk)
     harvested = stage.summary.answers
-    yield Progress(0, 0, entry={"answers": harvested, "labels": _labels_now(stage)}, anew=True)
+    newest = stage.assignments.aggregate(newest=Max("id"))["newest"] or 0
+    yield Progress(0, 0, entry={"answers": harvested, "newest": newest, "labels": _labels_now(stage)}, anew=True)
     units = read(stage)
     right = _right_on_all(units)
     reports, values, estimates = [], [], competences.Collected(params["method"])
@@ -296,7 +312,7 @@ def _run(
         yield Progress(number + 1, len(units))
     yield from _found(values)
     method, title, of_workers = estimates.concluded()
-    found = {"harvested": harvested, "method": params["method"], "units": reports}
+    found = {"harvested": harvested, "newest": newest, "method": params["method"], "units": reports}
     found["competence"] = {"method": method, "title": title}
     yield Progress(len(units), len(units), entry={"report": found}, summary=summary_of(found), workers=of_workers)
 

@@ -63,8 +63,8 @@ def evaluate(
         _refuse_name(keep_as)
         if release.systems.filter(file=wanted).exclude(name=keep_as).count() >= MOST_SYSTEMS:
             raise Refused("nothing_to_compare", f"At most {MOST_SYSTEMS} systems are kept for a file. Use a kept name.")
-    rows = _rows(release, scoring, wanted)
-    answers = scoring.predictions(predictions, name, rows, settings.MAX_IMPORT_BYTES)
+    read = _rows(release, scoring, wanted)
+    rows, answers = scoring.scored(read, scoring.predictions(predictions, name, read, settings.MAX_IMPORT_BYTES))
     compared = _compared(release, scoring, rows, answers)
     found = scores(compared, release.project.seed)
     told = {"release": release.number, "file": wanted, "n": len(rows), **_flat(found)}
@@ -126,6 +126,7 @@ def _asked(release: Release, scoring: Scoring) -> tuple[list[tuple[str, list[Any
     empty = {split for split, count in release.manifest.get("counts", {}).items() if not count}
     read = {file: split for file, split in scoring.splits.items() if split not in empty}
     train = _rows(release, scoring, scoring.file_of("train")) if "train" in read.values() else []
+    train = list(filter(scoring.has_answer, train))
     if scoring.folds:
         rows, parts = _folds(train, scoring.folds)
         return ([(scoring.file_of("train"), rows)] if len(train) >= scoring.folds else []), parts

@@ -31,12 +31,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A text with one label of a project's own; None where it is asked. `group` is the same for items on one text."""
+    """A text with one label of a project's own; None where it is asked. `group` is the same for items on one text,
+    `choices` are the labels that it can have.
+    """
 
     id: str
     group: str
     text: str
     right: str | None
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,6 +18,12 @@ from hits.text.systems import Labelled, System
 STRENGTH = 10.0
 TOLERANCE = 1e-3
 MOST_STEPS = 300
+
+
+def _random(learned: Sequence[Labelled], asked: Sequence[Labelled], seed: int) -> Sequence[str]:
+    """A choice of each by chance; of items without choices, a label of those that were learned."""
+    labels = sorted({row.right or "" for row in learned}) or [""]
+    return [random.Random(f"{seed} {row.id}").choice(row.choices or labels) for row in asked]
 
 
 def _majority(learned: Sequence[Labelled], asked: Sequence[Labelled], seed: int) -> Sequence[str]:
@@ -41,6 +48,7 @@ def _tf_idf(learned: Sequence[Labelled], asked: Sequence[Labelled], seed: int) -
 
 
 SYSTEMS: tuple[System[Labelled], ...] = (
+    System("random", "Random choice", "each choice is equally likely", _random),
     System("majority", "Most common label", "counted in what is learned", _majority),
     System(
         "tf_idf",

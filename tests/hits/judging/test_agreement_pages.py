@@ -168,7 +168,7 @@ def test_after_answers_were_removed_the_figures_are_out_of_date_and_due_again(
     assert not stage_statistics.is_due(stage)
     StageSummary.objects.filter(stage=stage).update(answers=159)
     assert stage_statistics.is_due(stage)
-    assert "1 answer fewer since: the figures are out of date" in page(lead_client, stage)
+    assert "1 answer removed since: the figures are out of date" in page(lead_client, stage)
 
 
 def test_items_that_divide_workers_and_workers_who_differ_have_links(lead_client: Client, stage: Stage) -> None:

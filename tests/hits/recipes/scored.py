@@ -14,7 +14,7 @@ def scored(
 ) -> dict[str, float]:
     """{measure: value over all, "n"}, and the measure by part as {"measure part": value}."""
     wanted = file or next(iter(scoring.splits))
-    rows = scoring.read(lambda one: io.BytesIO(content(one)), wanted, 10**6)
-    answers = scoring.predictions(io.BytesIO(predictions), name, rows, 10**6)
+    read = scoring.read(lambda one: io.BytesIO(content(one)), wanted, 10**6)
+    rows, answers = scoring.scored(read, scoring.predictions(io.BytesIO(predictions), name, read, 10**6))
     found = scores(scoring.compare(rows, answers), 7)
     return {f"{one.measure} {one.part}".strip(): one.value for one in found} | {"n": len(rows)}

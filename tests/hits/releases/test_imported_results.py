@@ -18,6 +18,7 @@ from hits.formats.files.faults import FormatErrors
 from hits.formats.files.mapping import MappingRefusedError
 from hits.formats.outputs.results import OWN_COLUMNS
 from hits.items.verbs import importing
+from hits.judging.rules import stage_statistics
 from hits.judging.rules.required_answers import answers_counted
 from hits.judging.rules.summaries import refresh_summary
 from hits.judging.verbs import deciding, scoring
@@ -46,6 +47,7 @@ from hits.workers.verbs import blocking, granting
 from tests.hits import factories as make
 from tests.hits.doing import refused
 from tests.hits.formats.shared_data import shared_file
+from tests.hits.said import computed as computed_figures
 
 pytestmark = pytest.mark.django_db
 
@@ -518,6 +520,19 @@ def test_removing_takes_all_of_a_file_and_leaves_what_else_is_there() -> None:
     assert (first.state, second.answers.count()) == (Upload.State.REMOVED, 1)
     with refused("not_removable", match="has no answers here"):
         removing_results.remove(first, None)
+
+
+def test_figures_are_due_again_where_a_file_was_replaced_by_one_with_as_many_answers() -> None:
+    stage = moods()
+    first = imported(stage, csv_of(*(row(n, f"A{n % 3}", "Glad", f"Text {n // 3}") for n in range(9))))
+    computed_figures(stage)
+    removing_results.remove(first, None)
+    imported(stage, csv_of(*(row(n, f"A{n % 3}", "Sad", f"Text {n // 3}") for n in range(9))), name="other.csv")
+    stage = Stage.objects.select_related("project", "summary").get(pk=stage.pk)
+    computed = stage_statistics.computed(stage)
+    assert computed and (computed.answers, computed.since, computed.removed) == (9, 9, 9)
+    assert computed.in_words == "9 answers came since, 9 answers removed since"
+    assert stage_statistics.is_due(stage)
 
 
 def test_a_worker_who_is_blocked_stays_it_when_the_file_goes_and_comes_again() -> None:
