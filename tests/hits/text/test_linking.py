@@ -136,6 +136,7 @@ def test_a_second_name_that_the_text_gives_is_linked_but_no_place():
     assert linked(org("Quay"), second, person("Lund"), org("Quay")) == [["Quay", "Lund", "Lund", "Quay"]]
     assert linked(person("Mara Quist"), second, person("Quist")) == [["Mara Quist", "Lund", "Quist"]]
     assert linked(place("Quay"), second, person("Lund")) == [["Lund", "Lund"]]
+    assert linked(place("Quay"), ("Lund", "GPE", "="), place("Lund")) == [["Quay", "Lund", "Lund"]]
     assert linked(org("Quay"), org("Quay", "="), org("Quay")) == [["Quay", "Quay", "Quay"]]
     assert linked(org("Man Utd"), org("Manchester United")) == [["Man Utd", "Manchester United"]]
 
@@ -232,3 +233,12 @@ def test_every_mention_gets_a_number_and_the_same_article_the_same_ones(linker, 
     assert len(numbers) == len(mentions) and numbers == linker(mentions)
     # Numbers count from 0 in the order of their coming.
     assert sorted(set(numbers), key=numbers.index) == list(range(len(set(numbers))))
+
+
+def test_a_plural_is_linked_with_the_name_of_one_that_was_taken_for_a_place():
+    assert linked(place("Quayta"), org("Quaytas")) == [["Quayta", "Quaytas"]]
+    assert linked(place("America"), org("Americas")) == []
+
+
+def test_a_team_of_a_country_has_its_nickname():
+    assert linked(place("Argentina"), person("Pumas")) == [["Argentina", "Pumas"]]
