@@ -17,10 +17,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, pairwise
+from string import capwords
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from hits.text.language.known_names import FIRST_NAME, NATIONALITIES
+from hits.text.language.known_names import FIRST_NAME, NATIONALITIES, SECOND_NAMES
 from hits.text.language.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
@@ -59,30 +60,32 @@ _KINDS = """
 """
 COMPANY_KINDS = frozenset(_KINDS.split())
 # What a club's name may end with, and is called by.
-CLUBS = frozenset({"albion", "athletic", "rangers", "rovers", "united", "villa", "wanderers"})
+CLUBS = frozenset({"albion", "athletic", "city", "rangers", "rovers", "united", "villa", "wanderers"})
 # What these add to a name makes it the name of something else.
 _ADDED = """
-    academy act airport assembly award awards book centre championship championships church club college commission
-    committee council county court cup direct exchange festival films forum foundation games government hospital inquiry
-    league library magazine marathon mini mobile movies museum music new news office one online open park parliament plus police
-    prison prize radio report retail school show sport sports stadium studio studios television test theatre three trophy trust
-    tv two union university video website world
+    academy act africa airport america asia assembly award awards book centre championship championships church club
+    college commission committee council county court cup direct europe exchange festival films forum foundation games
+    government hospital inquiry league library magazine marathon mini mobile movies museum music new news office one
+    online open park parliament plus police prison prize radio report retail school show sport sports stadium studio
+    studios television test theatre three trophy trust tv two union university video website world
 """
 PARTS = frozenset(_ADDED.split())
 TITLES = COURTESY | frozenset(_OFFICES.split())
 # What is called by what it is and the place that it is of.
-_BODIES = frozenset(
-    """
+_BODY_WORDS = """
     academy assembly association bank board bureau chamber chambers church college confederation council department
     federation house institute league ministry museum parliament party school society union university
-    """.split()
-)
+"""
+_BODIES = frozenset(_BODY_WORDS.split())
 _TIMES = """
     monday tuesday wednesday thursday friday saturday sunday january february march july september october november
-    december yesterday today tomorrow tonight early earlier last later next however meanwhile nevertheless instead perhaps
+    december yesterday today tomorrow tonight early earlier last later next however meanwhile nevertheless instead
+    perhaps
 """
 _NAME_OF = re.compile(r"(?<!\w)([A-Z][a-z]+) of $")
+_BRANCH = re.compile(r" (?:Africa|America|Asia|Europe)\b(?!['\u2019]s)")
 _SUBTITLE = re.compile(r"(?:: | - (?=The ))(?:(?:The|An?) )?[A-Z]\w+(?: (?:(?:of|the) )*[A-Z]\w+)+")
+_MONTH = re.compile(r"\b(?:[Ii]n|[Ll]ast|[Nn]ext|[Tt]his|[Ss]ince|[Uu]ntil|of) (?:April|May|June|August) $")
 # What may stand with a capital before a name without being a part of it.
 _BEFORE_NAMES = TITLES | FUNCTION_WORDS | NATIONALITIES | frozenset(_TIMES.split())
 
@@ -206,7 +209,7 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     """
     tagged = {text[one.start : one.end] for text, own in zip(texts, found, strict=True) for one in own}
     found = [_with_long_forms(text, own, tagged) for text, own in zip(texts, found, strict=True)]
-    found = [_with_subtitles(text, _with_places(text, own)) for text, own in zip(texts, found, strict=True)]
+    found = [_with_endings(text, _with_places(text, own)) for text, own in zip(texts, found, strict=True)]
     small = {word for text in texts for word in _SMALL_WORD.findall(text)}
     found = _cut_to_names(texts, _with_numbers(texts, _apart_by_small_words(texts, found)), small)
     votes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -224,7 +227,14 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types |= dict.fromkeys(_people(texts, types, small), PERSON)
     types |= dict.fromkeys(_first_words(types) - people - _last_names(texts) - _behind(texts, TITLES), "ORG")
     written = {word for text in texts for word in _WORD.findall(text)} - types.keys()
-    types |= {f"{name}s": kind for name, kind in types.items() if f"{name}s" in written and kind in _WITH_PLURALS}
+    types = _known_second_names(types, texts) | types
+    # A tagger takes many a plural for a person.
+    types |= {
+        f"{name}{ending}": kind
+        for name, kind in types.items()
+        for ending in ("s", "es")
+        if kind in _WITH_PLURALS and (f"{name}{ending}" in written or types.get(f"{name}{ending}") == PERSON)
+    }
     longer = {name.split()[-1] for name in types if " " in name}
     alone = _last_names(texts) - longer
     single = {name for name, kind in types.items() if kind == PERSON and " " not in name} - longer
@@ -295,12 +305,13 @@ def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> l
         if after := _NUMBER_AFTER.match(text, one.end):
             yield one._replace(end=after.end())
 
-    times = Counter(
+    found_numbers = {
         text[whole.start : whole.end]
         for text, own in zip(texts, found, strict=True)
         for one in own
         for whole in longer(text, one)
-    )
+    }
+    times = {name: sum(text.count(name) for text in texts) for name in found_numbers}
 
     def chosen(text: str, one: Mention) -> Mention:
         return next((whole for whole in longer(text, one) if times[text[whole.start : whole.end]] > 1), one)
@@ -329,14 +340,18 @@ def _is_body(name: str) -> bool:
     return name.split()[-1].lower() in _BODIES
 
 
-def _with_subtitles(text: str, own: Sequence[Mention]) -> list[Mention]:
-    """With the rest of a title behind a name ("Quist: A Life of Oars", "Quist - The Oar Years")."""
+def _with_endings(text: str, own: Sequence[Mention]) -> list[Mention]:
+    """With the rest of a title behind a name ("Quist: A Life of Oars", "Quist - The Oar Years"), and the part of the
+    world behind a company's ("Oar Europe").
+    """
     starts = {one.start for one in own}
     kept: list[Mention] = []
     for one in own:
-        rest = _SUBTITLE.match(text, one.end)
+        rest, branch = _SUBTITLE.match(text, one.end), _BRANCH.match(text, one.end) if one.type == "ORG" else None
         if rest and not starts.intersection(range(*rest.span())):
             one = Mention(one.start, rest.end(), "WORK_OF_ART")
+        elif branch and branch.start() + 1 not in starts:
+            one = one._replace(end=branch.end())
         kept.append(one)
     return kept
 
@@ -366,7 +381,9 @@ def _is_ordinary(text: str, one: Mention, small: Collection[str]) -> bool:
 
 
 def _is_no_person(name: str) -> bool:
-    return name.lower() in FIRST_NAME or name.split()[-1].lower() in CLUBS
+    """What has a known second name, a club, and what has a number."""
+    last = name.split()[-1].lower()
+    return name.lower() in FIRST_NAME or last in CLUBS or last[0].isdigit()
 
 
 def _people(texts: Sequence[str], types: Mapping[str, str], small: Collection[str]) -> set[str]:
@@ -435,6 +452,7 @@ def _cut_to_names(
     types = {text[one.start : one.end]: one.type for text, own in zip(texts, found, strict=True) for one in own}
     people = {surface.split()[-1] for surface, kind in types.items() if kind == PERSON}
     people |= _last_names(texts)
+    ends = {surface.split()[-1] for surface, kind in types.items() if " " in surface and kind != PERSON}
     full: dict[str, set[str]] = defaultdict(set)
     for surface, kind in types.items():
         if kind == PERSON and " " in surface:
@@ -457,7 +475,7 @@ def _cut_to_names(
             is_person = types.get(tail) == PERSON or any(
                 not other.lower().endswith(whole.lower()) for other in full[tail]
             )
-            if (begins or head.lower() in NATIONALITIES) and is_person and tail.lower() not in PARTS:
+            if (begins or head.lower() in NATIONALITIES or head in ends) and is_person and tail.lower() not in PARTS:
                 return [behind._replace(type=PERSON)]
         return [one]
 
@@ -487,6 +505,16 @@ def _first_words(types: Mapping[str, str]) -> set[str]:
     return {name for name in first if types.get(name) == PERSON}
 
 
+def _known_second_names(types: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
+    """The other known names of what the texts name, as far as they stand in them."""
+    found = {
+        name.upper() if len(name) == 2 else capwords(name): kind
+        for surface, kind in types.items()
+        for name in SECOND_NAMES.get(FIRST_NAME.get(surface.lower(), ""), ())
+    }
+    return {name: kind for name, kind in found.items() if any(name in text for text in texts)}
+
+
 class _Names:
     """Names to look for, by their first words."""
 
@@ -506,8 +534,10 @@ class _Names:
                     yield found
 
     def _is(self, written: str, name: str) -> bool:
-        """A name of several words may be written small ("two grand slams"), but no person's."""
-        may_be_small = " " in name and self.types[name] != PERSON and not written.isupper()
+        """A name of several words may be written small ("two grand slams"), of a person's all but its first word."""
+        may_be_small = " " in name and not written.isupper()
+        if self.types[name] == PERSON:
+            may_be_small = may_be_small and written.split()[0] == name.split()[0]
         return written == name or may_be_small and written.lower() == name.lower()
 
     def _stands_alone(self, text: str, found: Mention) -> bool:
@@ -548,7 +578,7 @@ def _with_first_names(text: str, new: Mention) -> Mention:
     start = new.start
     for _ in range(2 if new.type == PERSON else 0):
         before = _FIRST_NAME_BEFORE.search(text, max(0, start - 40), start)
-        if not before or not before.start() or before[1].lower() in _BEFORE_NAMES:
+        if not before or not before.start() or before[1].lower() in _BEFORE_NAMES or _MONTH.search(text, 0, start):
             break
         start = before.start()
     return new._replace(start=start)
@@ -589,7 +619,8 @@ def _within_name(text: str, new: Mention, kept: Sequence[Mention], names: _Names
         before = None
     if (beside := _BESIDE_AFTER.match(text, new.end)) and beside[1] in names.types:
         after = None
-    if before and not in_compound and before[1].lower() not in _BEFORE_NAMES - NATIONALITIES:
+    is_apart = in_compound or _MONTH.search(text, 0, new.start)
+    if before and not is_apart and before[1].lower() not in _BEFORE_NAMES - NATIONALITIES:
         return not (may_follow and _is_marked(before.start(), kept))
     return after is not None and not (may_follow and _is_marked(after.start() + 1, kept))
 

@@ -1,11 +1,13 @@
 """What is known of names beforehand: several names of one, and adjectives of countries and other names of peoples."""
 
+from collections.abc import Mapping
+
 _TWO_NAMES = """
     us = usa = united states = united states of america = america
     uk = united kingdom = britain = great britain
     un = united nations
     eu = european union
-    conservatives = conservative = conservative party = tories = tory
+    conservatives = conservative = conservative party = tories = tory = tory party
     labour = labour party = new labour
     liberal democrats = liberal democrat = lib dems = lib dem
     republicans = republican = republican party
@@ -19,6 +21,19 @@ _TWO_NAMES = """
     newcastle united = newcastle = magpies
     tottenham hotspur = tottenham = spurs
     arsenal = gunners
+    brentford = bees
+    celtic = bhoys
+    charlton = addicks
+    chelsea = blues
+    everton = toffees
+    liverpool = reds
+    livingston = livi
+    middlesbrough = boro
+    norwich = canaries
+    portsmouth = pompey
+    southampton = saints
+    sunderland = black cats
+    west ham = hammers
     leicester = leicester tigers = tigers
     argentina = pumas
     australia = wallabies = socceroos
@@ -33,6 +48,10 @@ _TWO_NAMES = """
 # The first of each line by each of its names.
 FIRST_NAME = {
     name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
+}
+# All that have the same first name, by it.
+SECOND_NAMES: Mapping[str, frozenset[str]] = {
+    first: frozenset(name for name, other in FIRST_NAME.items() if other == first) for first in FIRST_NAME.values()
 }
 _ADJECTIVES = """
     afghanistan = afghan, albania = albanian, algeria = algerian, argentina = argentine, argentina = argentinian,

@@ -18,7 +18,7 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
 - a plural and its singular, of no people and places ("Baftas");
-- a few countries, unions of countries, parties and teams that have several names (`known_names`), and what the text says
+- a few countries, unions, parties, firms and teams that have several names (`known_names`), and what the text says
   to be a second name ("formerly known as").
 
 No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
@@ -67,6 +67,7 @@ _WOMEN = frozenset({"mrs", "ms", "miss", "madam", "mme", "mlle", "lady", "dame",
 _COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh", "fc", "afc"})
 _SMALL = frozenset({"of", "and", "for", "the", "in", "on", "to", "de", "la", "du", "&"})
 _GENERATION = frozenset({"jr", "sr", "ii", "iii"})
+_FAMILY = frozenset({"brothers", "families", "family", "sisters"})
 _NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _SITE = re.compile(r"\.com$|\.")
@@ -99,7 +100,9 @@ def names(mentions: Sequence[Name]) -> list[int | None]:
 
 
 def _describes(one: Name) -> bool:
-    """A nationality before a noun, or behind "the"."""
+    """A nationality before a noun, or behind "the"; and a family."""
+    if one.type == PERSON and one.after.lower() in _FAMILY:
+        return True
     is_nationality = one.type != PERSON and one.surface.lower().replace("-", " ").split(" ")[-1] in NATIONALITIES
     return is_nationality and (one.before == "the" or one.after.lower() not in _NO_NOUNS)
 

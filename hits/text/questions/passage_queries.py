@@ -261,7 +261,9 @@ def _is_second_name(text: str, first: Mention, second: Mention) -> bool:
     """Whether the text says that these two mentions in a row are two names of one."""
     between = text[first.end : second.start]
     if between == " (" and text.startswith(")", second.end):
-        return first.type == second.type != PERSON and not _is_country(text[second.start : second.end])
+        name = text[second.start : second.end]
+        alike = first.type == second.type or name.isupper() and len(name) > 2 and first.type == "ORG"
+        return alike and first.type != PERSON and not _is_country(name)
     begins = bool(_FIRST_NAME.fullmatch(text, 0, first.start)) and between.strip("'\"\u2019\u201d") == ", "
     return begins or bool(_SECOND_NAME.fullmatch(between))
 

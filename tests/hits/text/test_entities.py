@@ -438,3 +438,41 @@ def test_a_club_is_no_person_nor_is_what_begins_an_organisations_name():
     texts = ("They know Quay Oar.", "Then Mr Quay won.", "Quay won.")
     given = [(0, "Quay Oar", "ORG"), (1, "Quay", "PERSON"), (2, "Quay", "PERSON")]
     assert marked(*texts, given=given)[2] == [("Quay", "PERSON")]
+
+
+def test_known_second_names_of_what_the_texts_name_are_marked():
+    texts = ("They know Liverpool and the UK.", "Then the Reds and Britain won, and the Blues.")
+    done = marked(*texts, given=[(0, "Liverpool", "ORG"), (0, "UK", "GPE")])
+    assert done[1] == [("Reds", "ORG"), ("Britain", "GPE")]
+
+
+def test_a_month_before_a_name_is_no_first_name():
+    texts = ("Then last June Quist came.", "Then June Quist came.", "Quist left.")
+    done = marked(*texts, given=[(2, "Quist", "PERSON")])
+    assert [[name for name, _ in own] for own in done] == [["Quist"], ["June Quist"], ["Quist"]]
+
+
+def test_the_end_of_a_name_that_a_tagger_took_into_a_persons_is_cut_off():
+    texts = ("They saw Oars of the Sun.", "In Oars of the Sun Quist sings.", "Dana Quist left.")
+    given = [(0, "Oars of the Sun", "WORK_OF_ART"), (1, "Sun Quist", "PERSON"), (2, "Dana Quist", "PERSON")]
+    assert ("Quist", "PERSON") in marked(*texts, given=given)[1]
+
+
+def test_plurals_and_small_second_words_that_a_tagger_took_for_people_are_the_name_too():
+    texts = ("They know the Quaybox.", "Many Quayboxes sold.", "A Mac Oar here.", "A Mac oar there.")
+    given = [(0, "Quaybox", "ORG"), (1, "Quayboxes", "PERSON"), (2, "Mac Oar", "PERSON")]
+    first, second, _, last = marked(*texts, given=given)
+    assert [kind for own in (first, second) for _, kind in own] == ["ORG", "ORG"]
+    assert last == [("Mac oar", "PERSON")]
+
+
+def test_the_part_of_the_world_behind_a_company_is_part_of_its_name():
+    text = "Quay Europe and Oar Asia's cook met Lund in Europe."
+    given = [(0, "Quay", "ORG"), (0, "Oar", "ORG"), (0, "Lund", "PERSON")]
+    assert [name for name, _ in marked(text, given=given)[0]] == ["Quay Europe", "Oar", "Lund"]
+
+
+def test_a_number_behind_a_name_counts_where_the_tagger_found_none_too():
+    texts = ("They play Quay 2 here.", "They want quay 9 and Quay 2.", "Quay is old.")
+    done = marked(*texts, given=[(0, "Quay", "PERSON"), (2, "Quay", "PERSON")])
+    assert done[:2] == [[("Quay 2", "ORG")], [("Quay 2", "ORG")]]

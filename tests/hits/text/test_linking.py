@@ -242,3 +242,16 @@ def test_a_plural_is_linked_with_the_name_of_one_that_was_taken_for_a_place():
 
 def test_a_team_of_a_country_has_its_nickname():
     assert linked(place("Argentina"), person("Pumas")) == [["Argentina", "Pumas"]]
+
+
+def test_a_family_is_nobody_of_it():
+    given = [
+        Name("Dana Quist", "PERSON"),
+        Name("Quist", "PERSON", "the", "family"),
+        Name("Quist", "PERSON", "", "said"),
+    ]
+    assert names(given) == [0, None, 0]
+
+
+def test_a_club_may_be_called_city():
+    assert linked(place("Quay City"), org("City"), org("City", "the")) == [["Quay City", "City", "City"]]
