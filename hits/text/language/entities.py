@@ -65,11 +65,14 @@ CLUBS = frozenset({"albion", "athletic", "city", "rangers", "rovers", "united", 
 _ADDED = """
     academy act africa airport america asia assembly award awards book centre championship championships church club
     college commission committee council county court cup direct europe exchange festival films forum foundation games
-    government hospital inquiry league library magazine marathon mini mobile movies museum music new news office one
-    online open park parliament plus police prison prize radio report retail school show sport sports stadium studio
-    studios television test theatre three trophy trust tv two union university video website world
+    government hospital inquiry league library live magazine marathon mini mobile movies museum music new news office
+    one online open park parliament plus police prison prize radio report retail school show sport sports stadium
+    studio studios television test theatre three trophy trust tv two union university video website world
 """
 PARTS = frozenset(_ADDED.split())
+_SERVICES = frozenset(
+    {"direct", "live", "mini", "mobile", "music", "news", "online", "plus", "radio", "television", "tv", "video"}
+)
 TITLES = COURTESY | frozenset(_OFFICES.split())
 # What is called by what it is and the place that it is of.
 _BODY_WORDS = """
@@ -117,6 +120,8 @@ _LIBERAL_BEFORE = re.compile(r"(?<!\w)Liberal $")
 _DASH = re.compile(r" [-\u2013\u2014] ")
 # "Chelsea boss " before a name; "van" and the like belong to it.
 _ROLE = re.compile(r"[A-Z].* (?!(?:van|von|der|den|del|bin|ibn|and|the|dos|ter|ten)\b)[a-z]{3,} (?=[A-Z])")
+# "bank " of "bank Quay Holdings".
+_SMALL_BEFORE = re.compile(r"[a-z]{4,} (?=[A-Z])")
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _IN_BRACKETS = re.compile(r"(?<= \()([A-Z]{2,6})(?=\))")
 # "QTV (Quay Television)" and "QTV - Quay Television -".
@@ -221,7 +226,7 @@ def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list
     types |= dict.fromkeys(_people(texts, types, small), PERSON)
     places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
     people = _parts_of_names(types) - {name for name in places if types[name] != PERSON}
-    people -= _companies_first(votes, _last_names(texts))
+    people -= _companies_first(votes, types, _last_names(texts))
     types |= dict.fromkeys(people, PERSON) | dict.fromkeys(_short_companies(texts, types) - people - places, "ORG")
     # A last name that became a person's by another full name.
     types |= dict.fromkeys(_people(texts, types, small), PERSON)
@@ -305,13 +310,21 @@ def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> l
         if after := _NUMBER_AFTER.match(text, one.end):
             yield one._replace(end=after.end())
 
-    found_numbers = {
+    kinds = {text[one.start : one.end]: one.type for text, own in zip(texts, found, strict=True) for one in own}
+    names = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))
+    any_name = re.compile(rf"(?<!\w)(?:{names})(?= \d)")
+
+    def all_of(text: str, own: Sequence[Mention]) -> list[Mention]:
+        new = (Mention(*match.span(), kinds[match[0]]) for match in any_name.finditer(text)) if kinds else ()
+        return sorted([*own, *(one for one in new if not any(_overlap(one, other) for other in own))])
+
+    found = [all_of(text, own) for text, own in zip(texts, found, strict=True)]
+    times = Counter(
         text[whole.start : whole.end]
         for text, own in zip(texts, found, strict=True)
         for one in own
         for whole in longer(text, one)
-    }
-    times = {name: sum(text.count(name) for text in texts) for name in found_numbers}
+    )
 
     def chosen(text: str, one: Mention) -> Mention:
         return next((whole for whole in longer(text, one) if times[text[whole.start : whole.end]] > 1), one)
@@ -381,9 +394,10 @@ def _is_ordinary(text: str, one: Mention, small: Collection[str]) -> bool:
 
 
 def _is_no_person(name: str) -> bool:
-    """What has a known second name, a club, and what has a number."""
+    """What has a known second name, a club, a service, and what has a number."""
     last = name.split()[-1].lower()
-    return name.lower() in FIRST_NAME or last in CLUBS or last[0].isdigit()
+    is_service = " " in name and last in _SERVICES
+    return name.lower() in FIRST_NAME or last in CLUBS or is_service or last[0].isdigit()
 
 
 def _people(texts: Sequence[str], types: Mapping[str, str], small: Collection[str]) -> set[str]:
@@ -425,11 +439,11 @@ def _behind(texts: Sequence[str], words: Collection[str]) -> set[str]:
     return {match[2] for text in texts for match in _BEHIND.finditer(text) if match[1].lower() in words}
 
 
-def _companies_first(votes: Mapping[str, Counter[str]], titled: Collection[str]) -> set[str]:
+def _companies_first(votes: Mapping[str, Counter[str]], types: Mapping[str, str], titled: Collection[str]) -> set[str]:
     """Names that a tagger takes for companies', and that stand before any longer name of a person."""
     found, longer = set[str](), set[str]()
     for name, vote in votes.items():
-        if " " in name and vote[PERSON]:
+        if " " in name and types[name] == PERSON:
             longer.update(name.split())
         elif vote["ORG"] > 1 and vote["ORG"] == vote.total() and name not in longer | titled:
             found.add(name)
@@ -676,6 +690,8 @@ def trimmed(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
         end = dash.start()
     if kind == PERSON and (role := _ROLE.match(text, start, end)):
         start = role.end()
+    if kind != PERSON and (small := _SMALL_BEFORE.match(text, start, end)):
+        start = small.end()
     while found := _BEGINNING.match(text, start, end) or _TITLE.match(text, start, end):
         start = found.end()
     if kind == PERSON and (score := _SCORE.search(text, start, end)) and _SCORE_REST.match(text, end):

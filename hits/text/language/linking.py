@@ -17,18 +17,19 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
-- a plural and its singular, of no people and places ("Baftas");
+- a plural and its singular, of no people and places ("Baftas", "Golden Globes");
+- a last name that differs by one letter from that of the one person who is named before in full;
 - a few countries, unions, parties, firms and teams that have several names (`known_names`), and what the text says
-  to be a second name ("formerly known as").
+  to be a second name ("formerly known as", "Mumbai (Bombay)").
 
 No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
-full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
-stands in any other way than said ("Treasury" in an article about the US Treasury), its first word before "and", and an
-organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which the article also names a
-numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a longer name that holds it
-("America" and "North American").
+full names, or that bears the titles of a man and of a woman; a family ("the Quist family"); the last word of a longer
+name of the same type that stands in any other way than said ("Treasury" in an article about the US Treasury), its first
+word before "and", and an organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which
+the article also names a numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a
+longer name that holds it ("America" and "North American").
 """
 
 from __future__ import annotations
@@ -144,12 +145,14 @@ class _Article:
         self.full_names: dict[Key, Key | None] = {}
         for key in sorted(self.people, key=len, reverse=True):
             self.full_names[key] = self._full_name(key)
+        plurals = self._plurals()
         self.whole_names: dict[Key, Key | None] = {
-            **self._plurals(),
+            **self._misspelt(),
+            **plurals,
             **self._beginnings(),
             **self._heads(),
             **self._without_capitals(),
-            **_acronyms(mentions, self.keys, self.others),
+            **_acronyms(mentions, self.keys, {key: own for key, own in self.others.items() if key not in plurals}),
             **self._in_brackets(mentions),
         }
         self.second_names = self._second_names(mentions)
@@ -185,15 +188,31 @@ class _Article:
         return whole.pop() if len(whole) == 1 else None
 
     def _plurals(self) -> dict[Key, Key]:
+        """Names of one word by their singular, and of those of several that differ by an "s" the first."""
         may_be = {key[0]: own[0].type for key, own in self.others.items() if len(key) == 1}
         # A tagger takes many a name for a place, but the plural seldom.
         single = (one for one, kind in may_be.items() if kind in {*_WITH_PLURALS, "GPE"} and one not in FIRST_NAME)
-        return {
+        alike: dict[Key, list[Key]] = defaultdict(list)
+        for key, own in self.others.items():
+            if len(key) > 1 and own[0].type not in _PLACES:
+                alike[tuple(word.removesuffix("s") for word in key)].append(key)
+        return {key: keys[0] for keys in alike.values() for key in keys[1:]} | {
             (one + ending,): (one,)
             for one in single
             for ending in ("s", "es")
             if may_be.get(one + ending) in _WITH_PLURALS
         }
+
+    def _misspelt(self) -> dict[Key, Key]:
+        """Last names without a first one that differ by one letter from that of one person who is named before."""
+        full = {name for name, whole in self.full_names.items() if len(name) > 1 and whole == name}
+        ends = {name[-1] for name in (*self.full_names, *self.others) if len(name) > 1}
+        found = {}
+        for key in (key for key in self.first if len(key) == 1 and key[0] not in ends):
+            meant = [name for name in full if _is_misspelt(key[0], name[-1]) and self.first[name] < self.first[key]]
+            if len(meant) == 1 and self.full_names.get(key, key) == key:
+                found[key] = meant[0]
+        return found
 
     def _beginnings(self) -> dict[Key, Key]:
         """What the beginning of an organisation's name means."""
@@ -206,12 +225,13 @@ class _Article:
         for name, surface in companies.items():
             if _CAPITALS.fullmatch(surface):
                 longer[name[0]].append(name)
-        found = {}
+        found: dict[Key, Key] = {}
         for key in (key for key in companies if key and key[0] not in NATIONALITIES):
             names = [name for name in longer[key[0]] if _begins(key, name)]
             longest = max(names, key=len, default=key)
-            if all(name == longest or _begins(name, longest) for name in names) and self._is_short_for(key, longest):
-                found[key] = longest
+            if all(name == longest or _begins(name, longest) for name in names):
+                fitting = [name for name in names if self._is_short_for(key, name)]
+                found |= {key: max(fitting, key=len)} if fitting else {}
         return found
 
     def _is_short_for(self, key: Key, name: Key) -> bool:
@@ -321,6 +341,14 @@ def _is_short_for(key: Key, name: Key) -> bool:
     if key in (name[-len(key) :], name[: len(key)]):
         return True
     return len(key) > 1 and (key[0], key[-1]) == (name[0], name[-1]) and set(key) < set(name)
+
+
+def _is_misspelt(one: str, other: str) -> bool:
+    """Whether one has a letter more, but not an "s" at the end."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LEAST_CUT or len(long) != len(short) + 1 or long == f"{short}s":
+        return False
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
 
 def _acronyms(

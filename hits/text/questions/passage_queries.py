@@ -15,6 +15,8 @@ What the paper leaves open, and is decided here:
 - An entity makes a query only where no name that the passage or the sentence has for it stands anywhere else in the
   sentence: one that is named twice would be shown by its other mention. A sentence of which no entity is left counts as
   dropped.
+- An entity of which a name stands in the passage where the tagger found no mention ("Jan Quist" where "Quist" is one)
+  is none of the passage: nobody knows whether it means the same.
 - An article of one paragraph has no paragraph to end the lead at: its sentences are taken for paragraphs. With
   `lead_by="sentence"` the lead of every article ends with a sentence.
 

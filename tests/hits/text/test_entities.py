@@ -476,3 +476,10 @@ def test_a_number_behind_a_name_counts_where_the_tagger_found_none_too():
     texts = ("They play Quay 2 here.", "They want quay 9 and Quay 2.", "Quay is old.")
     done = marked(*texts, given=[(0, "Quay", "PERSON"), (2, "Quay", "PERSON")])
     assert done[:2] == [[("Quay 2", "ORG")], [("Quay 2", "ORG")]]
+
+
+def test_a_service_is_no_person_and_a_small_word_before_a_name_no_part_of_it():
+    texts = ("They play Quaybox.", "Then Quaybox Live broke.")
+    done = marked(*texts, given=[(0, "Quaybox", "PERSON"), (1, "Quaybox Live", "PERSON")])
+    assert done[1] == [("Quaybox Live", "ORG")]
+    assert trimmed("bank Quay Oar", 0, len("bank Quay Oar"), "ORG") == (5, len("bank Quay Oar"))

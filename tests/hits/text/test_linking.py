@@ -255,3 +255,21 @@ def test_a_family_is_nobody_of_it():
 
 def test_a_club_may_be_called_city():
     assert linked(place("Quay City"), org("City"), org("City", "the")) == [["Quay City", "City", "City"]]
+
+
+def test_a_last_name_with_a_letter_more_or_less_is_that_of_the_person():
+    assert linked(person("Mara Quist"), person("Quistt", "mr")) == [["Mara Quist", "Quistt"]]
+    assert linked(person("Mara Quist"), person("Qist")) == []
+    assert linked(person("Mara Quister"), org("Quiser")) == [["Mara Quister", "Quiser"]]
+    assert linked(person("Mara Quist"), person("Quists")) == []
+    assert linked(person("Mara Quister"), person("Ida Quiser"), person("Quiser")) == [["Ida Quiser", "Quiser"]]
+
+
+def test_names_of_several_words_are_linked_with_their_plurals_and_with_the_acronym_of_both():
+    assert linked(org("Golden Oar"), org("Golden Oars")) == [["Golden Oar", "Golden Oars"]]
+    names = ["Boats Emergency Committee", "Boat Emergency Committee", "BEC"]
+    assert linked(*map(org, names)) == [names]
+
+
+def test_the_beginning_of_two_names_means_the_one_that_stands_before_it():
+    assert linked(org("Quay Oslo"), org("Quay"), org("Quay Oslo Finance Group")) == [["Quay Oslo", "Quay"]]
