@@ -439,7 +439,7 @@ def _behind(texts: Sequence[str], words: Collection[str]) -> set[str]:
     return {match[2] for text in texts for match in _BEHIND.finditer(text) if match[1].lower() in words}
 
 
-def _companies_first(votes: Mapping[str, Counter[str]], types: Mapping[str, str], titled: Collection[str]) -> set[str]:
+def _companies_first(votes: Mapping[str, Counter[str]], types: Mapping[str, str], titled: set[str]) -> set[str]:
     """Names that a tagger takes for companies', and that stand before any longer name of a person."""
     found, longer = set[str](), set[str]()
     for name, vote in votes.items():
@@ -455,9 +455,7 @@ def _last_names(texts: Sequence[str]) -> set[str]:
     return {found[1] for text in texts for found in _LAST_NAME.finditer(text)}
 
 
-def _cut_to_names(
-    texts: Sequence[str], found: Sequence[Sequence[Mention]], small: Collection[str]
-) -> list[list[Mention]]:
+def _cut_to_names(texts: Sequence[str], found: Sequence[Sequence[Mention]], small: set[str]) -> list[list[Mention]]:
     """Without the words before a name that the texts have elsewhere, where these are a role, a name or a possessive.
 
     "MEP Dana Quist", "Quay boss Dana Quist", "Labour Dana Quist", "Lund Films' Quayside", "Winning a Bafta", "Across

@@ -207,7 +207,7 @@ class _Article:
         """Last names without a first one that differ by one letter from that of one person who is named before."""
         full = {name for name, whole in self.full_names.items() if len(name) > 1 and whole == name}
         ends = {name[-1] for name in (*self.full_names, *self.others) if len(name) > 1}
-        found = {}
+        found: dict[Key, Key] = {}
         for key in (key for key in self.first if len(key) == 1 and key[0] not in ends):
             meant = [name for name in full if _is_misspelt(key[0], name[-1]) and self.first[name] < self.first[key]]
             if len(meant) == 1 and self.full_names.get(key, key) == key:
