@@ -17,18 +17,19 @@ answer that is wrong costs a right worker, one that is missing only sometimes. W
 - the beginning of an organisation's name, where it begins one name and no other, that name stands before it or adds one
   word such as Group or Airlines, and what it adds names no part, product or prize ("Sun" after "Sun Microsystems", but
   not "BBC" after "BBC Radio"); no nationality, and nothing that is tagged as a place or person;
-- a plural and its singular, of no people and places ("Baftas");
-- a few countries, unions of countries, parties and teams that have several names (`_TWO_NAMES`), and what the text says
-  to be a second name ("formerly known as").
+- a plural and its singular, of no people and places ("Baftas", "Golden Globes");
+- a last name that differs by one letter from that of the one person who is named before in full;
+- a few countries, unions, parties, firms and teams that have several names (`known_names`), and what the text says
+  to be a second name ("formerly known as", "Mumbai (Bombay)").
 
 No name is a nationality before a common noun or behind "the" ("Swedish firms", "the Australian won").
 
 Linked with nothing, not even with themselves, because they may mean one or another: a PERSON's short name that fits two
-full names, or that bears the titles of a man and of a woman; the last word of a longer name of the same type that
-stands in any other way than said ("Treasury" in an article about the US Treasury), its first word before "and", and an
-organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which the article also names a
-numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a longer name that holds it
-("America" and "North American").
+full names, or that bears the titles of a man and of a woman; a family ("the Quist family"); the last word of a longer
+name of the same type that stands in any other way than said ("Treasury" in an article about the US Treasury), its first
+word before "and", and an organisation's that begins another one ("Yugansk" of "Yuganskneftegas"), and a name of which
+the article also names a numbered version, and that version ("Opera" and "Opera 8.0"). A place is never linked with a
+longer name that holds it ("America" and "North American").
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hits.text.language.entities import CLUBS, COMPANY_KINDS, PERSON, TITLES
+from hits.text.language.entities import CLUBS, COMPANY_KINDS, PARTS, PERSON, TITLES
+from hits.text.language.known_names import COUNTRY_OF, FIRST_NAME, NATIONALITIES
 from hits.text.language.passages import entity_name
 from hits.text.language.words import FUNCTION_WORDS
 
@@ -66,67 +68,7 @@ _WOMEN = frozenset({"mrs", "ms", "miss", "madam", "mme", "mlle", "lady", "dame",
 _COMPANY = frozenset({"inc", "corp", "ltd", "plc", "co", "llc", "ag", "sa", "nv", "gmbh", "fc", "afc"})
 _SMALL = frozenset({"of", "and", "for", "the", "in", "on", "to", "de", "la", "du", "&"})
 _GENERATION = frozenset({"jr", "sr", "ii", "iii"})
-_TWO_NAMES = """
-    us = usa = united states = united states of america = america
-    uk = united kingdom = britain = great britain
-    un = united nations
-    eu = european union
-    conservatives = conservative = conservative party = tories = tory
-    labour = labour party = new labour
-    liberal democrats = liberal democrat = lib dems = lib dem
-    republicans = republican = republican party
-    democrats = democrat = democratic party
-    federal reserve = us federal reserve = federal reserve board = federal reserve bank = fed = us fed
-    oscars = academy awards = oscar = academy award
-    olympics = olympic games = olympic
-    macintosh = mac
-    manchester united = man utd = man united
-    newcastle united = newcastle = magpies
-    tottenham hotspur = tottenham = spurs
-    arsenal = gunners
-    leicester = leicester tigers = tigers
-    new zealand = all blacks
-    australia = wallabies
-    south africa = springboks
-"""
-_SAME = {
-    name: names[0] for line in _TWO_NAMES.strip().split("\n") for names in [line.strip().split(" = ")] for name in names
-}
-_ADJECTIVES = """
-    afghanistan = afghan, albania = albanian, algeria = algerian, argentina = argentine, argentina = argentinian,
-    australia = australian, austria = austrian, bangladesh = bangladeshi, belarus = belarusian, belgium = belgian,
-    bolivia = bolivian, bosnia = bosnian, brazil = brazilian, bulgaria = bulgarian, burma = burmese,
-    cambodia = cambodian, canada = canadian, chile = chilean, china = chinese, colombia = colombian,
-    croatia = croatian, cuba = cuban, cyprus = cypriot, denmark = danish, ecuador = ecuadorian, egypt = egyptian,
-    england = english, estonia = estonian, ethiopia = ethiopian, finland = finnish, france = french,
-    georgia = georgian, germany = german, ghana = ghanaian, greece = greek, haiti = haitian, hungary = hungarian,
-    iceland = icelandic, india = indian, indonesia = indonesian, iran = iranian, iraq = iraqi, ireland = irish,
-    israel = israeli, italy = italian, jamaica = jamaican, japan = japanese, jordan = jordanian, kenya = kenyan,
-    kuwait = kuwaiti, latvia = latvian, lebanon = lebanese, libya = libyan, lithuania = lithuanian,
-    malaysia = malaysian, mexico = mexican, mongolia = mongolian, morocco = moroccan, nepal = nepalese,
-    netherlands = dutch, nigeria = nigerian, north korea = north korean, norway = norwegian, pakistan = pakistani,
-    peru = peruvian, philippines = filipino, poland = polish, portugal = portuguese, qatar = qatari,
-    romania = romanian, russia = russian, rwanda = rwandan, saudi arabia = saudi, scotland = scottish,
-    senegal = senegalese, serbia = serbian, slovakia = slovak, slovenia = slovenian, somalia = somali,
-    south africa = south african, south korea = south korean, spain = spanish, sri lanka = sri lankan,
-    sudan = sudanese, sweden = swedish, switzerland = swiss, syria = syrian, taiwan = taiwanese, thailand = thai,
-    tunisia = tunisian, turkey = turkish, uganda = ugandan, ukraine = ukrainian, united kingdom = british,
-    united states = american, venezuela = venezuelan, vietnam = vietnamese, wales = welsh, yemen = yemeni,
-    zambia = zambian, zimbabwe = zimbabwean
-"""
-_COUNTRY_OF = {
-    adjective: country
-    for pair in " ".join(_ADJECTIVES.split()).split(", ")
-    for country, adjective in [pair.split(" = ")]
-}
-_OTHERS = """
-    african american angolan arab armenian asian bahraini basque british cameroonian caribbean catalan chechen
-    congolese czech english european fijian flemish guatemalan ivorian kazakh korean kosovan kurdish kyrgyz latin
-    liberian macedonian maltese mauritian namibian omani palestinian panamanian paraguayan samoan singaporean soviet
-    tibetan tongan uruguayan uzbek welsh
-    briton croat dane dutchman englishman finn frenchman irishman pole scot scotsman serb spaniard swede turk welshman
-"""
-NATIONALITIES = frozenset(name.split()[-1] for name in _COUNTRY_OF) | frozenset(_OTHERS.split())
+_FAMILY = frozenset({"brothers", "families", "family", "sisters"})
 _NO_NOUNS = FUNCTION_WORDS | {""}
 _NATIONALITY = re.compile(r"['\u2019]s?$")
 _SITE = re.compile(r"\.com$|\.")
@@ -142,16 +84,6 @@ _WITH_PLURALS = frozenset({ORG, "NORP", "PRODUCT", "EVENT"})
 _LEAST_CUT = 5
 # "The House" is none of the names that end so.
 _NO_HEADS = frozenset({"house"})
-
-# What these add to a name makes it the name of something else.
-_ADDED = """
-    academy act airport assembly award awards book centre championship championships church club college commission
-    committee council county court cup direct exchange festival films forum foundation games government hospital inquiry
-    league magazine marathon mini mobile movies museum music new news office one online open park parliament plus police
-    prison prize radio retail school show sport sports stadium studio studios television test theatre three trophy trust
-    tv two union university video website world
-"""
-_PARTS = frozenset(_ADDED.split())
 
 Key = tuple[str, ...]
 
@@ -169,7 +101,9 @@ def names(mentions: Sequence[Name]) -> list[int | None]:
 
 
 def _describes(one: Name) -> bool:
-    """A nationality before a noun, or behind "the"."""
+    """A nationality before a noun, or behind "the"; and a family."""
+    if one.type == PERSON and one.after.lower() in _FAMILY:
+        return True
     is_nationality = one.type != PERSON and one.surface.lower().replace("-", " ").split(" ")[-1] in NATIONALITIES
     return is_nationality and (one.before == "the" or one.after.lower() not in _NO_NOUNS)
 
@@ -179,7 +113,7 @@ def names_and_nationalities(mentions: Sequence[Name]) -> list[int | None]:
 
     Whoever is called by it ("the Australian won") then counts as the country too, which is why this is not the default.
     """
-    countries = (_COUNTRY_OF.get(_NATIONALITY.sub("", one.surface).lower()) for one in mentions)
+    countries = (COUNTRY_OF.get(_NATIONALITY.sub("", one.surface).lower()) for one in mentions)
     return names(
         [
             Name(country, "GPE") if country and one.type == "NORP" else one._replace(before="", after="")
@@ -211,12 +145,14 @@ class _Article:
         self.full_names: dict[Key, Key | None] = {}
         for key in sorted(self.people, key=len, reverse=True):
             self.full_names[key] = self._full_name(key)
+        plurals = self._plurals()
         self.whole_names: dict[Key, Key | None] = {
-            **self._plurals(),
+            **self._misspelt(),
+            **plurals,
             **self._beginnings(),
             **self._heads(),
             **self._without_capitals(),
-            **_acronyms(mentions, self.keys, self.others),
+            **_acronyms(mentions, self.keys, {key: own for key, own in self.others.items() if key not in plurals}),
             **self._in_brackets(mentions),
         }
         self.second_names = self._second_names(mentions)
@@ -252,31 +188,50 @@ class _Article:
         return whole.pop() if len(whole) == 1 else None
 
     def _plurals(self) -> dict[Key, Key]:
+        """Names of one word by their singular, and of those of several that differ by an "s" the first."""
         may_be = {key[0]: own[0].type for key, own in self.others.items() if len(key) == 1}
-        return {
+        # A tagger takes many a name for a place, but the plural seldom.
+        single = (one for one, kind in may_be.items() if kind in {*_WITH_PLURALS, "GPE"} and one not in FIRST_NAME)
+        alike: dict[Key, list[Key]] = defaultdict(list)
+        for key, own in self.others.items():
+            if len(key) > 1 and own[0].type not in _PLACES:
+                alike[tuple(word.removesuffix("s") for word in key)].append(key)
+        return {key: keys[0] for keys in alike.values() for key in keys[1:]} | {
             (one + ending,): (one,)
-            for one, kind in may_be.items()
+            for one in single
             for ending in ("s", "es")
-            if kind in _WITH_PLURALS and may_be.get(one + ending) in _WITH_PLURALS
+            if may_be.get(one + ending) in _WITH_PLURALS
         }
+
+    def _misspelt(self) -> dict[Key, Key]:
+        """Last names without a first one that differ by one letter from that of one person who is named before."""
+        full = {name for name, whole in self.full_names.items() if len(name) > 1 and whole == name}
+        ends = {name[-1] for name in (*self.full_names, *self.others) if len(name) > 1}
+        found: dict[Key, Key] = {}
+        for key in (key for key in self.first if len(key) == 1 and key[0] not in ends):
+            meant = [name for name in full if _is_misspelt(key[0], name[-1]) and self.first[name] < self.first[key]]
+            if len(meant) == 1 and self.full_names.get(key, key) == key:
+                found[key] = meant[0]
+        return found
 
     def _beginnings(self) -> dict[Key, Key]:
         """What the beginning of an organisation's name means."""
         companies = {
             key: own[0].surface
             for key, own in self.others.items()
-            if own[0].type == ORG and key not in self.people and " ".join(key) not in _SAME.values()
+            if own[0].type == ORG and key not in self.people and " ".join(key) not in FIRST_NAME.values()
         }
         longer: dict[str, list[Key]] = defaultdict(list)
         for name, surface in companies.items():
             if _CAPITALS.fullmatch(surface):
                 longer[name[0]].append(name)
-        found = {}
+        found: dict[Key, Key] = {}
         for key in (key for key in companies if key and key[0] not in NATIONALITIES):
             names = [name for name in longer[key[0]] if _begins(key, name)]
             longest = max(names, key=len, default=key)
-            if all(name == longest or _begins(name, longest) for name in names) and self._is_short_for(key, longest):
-                found[key] = longest
+            if all(name == longest or _begins(name, longest) for name in names):
+                fitting = [name for name in names if self._is_short_for(key, name)]
+                found |= {key: max(fitting, key=len)} if fitting else {}
         return found
 
     def _is_short_for(self, key: Key, name: Key) -> bool:
@@ -285,7 +240,7 @@ class _Article:
             return False
         if self.first[key] < self.first[name]:
             return len(added) == 1 and added[0] in COMPANY_KINDS
-        return _PARTS.isdisjoint(added)
+        return PARTS.isdisjoint(added)
 
     def _in_brackets(self, mentions: Sequence[Name]) -> dict[Key, Key]:
         """What stands in brackets behind a name that has its letters in their order means that name."""
@@ -302,7 +257,8 @@ class _Article:
         """What the text says to be another name of the mention before it means that; no places."""
         found: dict[Key, Key | None] = {}
         for at, one in enumerate(mentions):
-            if at and one.before == "=" and not {one.type, mentions[at - 1].type} & _PLACES:
+            before = mentions[at - 1].type
+            if at and one.before == "=" and (one.type == before or not {one.type, before} & _PLACES):
                 first = self.keys[at - 1]
                 whole = self.whole_names.get(first, self.full_names.get(first, first))
                 if whole != self.keys[at] and self.keys[at] not in found.values():
@@ -326,6 +282,7 @@ class _Article:
             one: None
             for one, other in pairwise(sorted(single))
             if len(one[0]) >= _LEAST_CUT and other[0].startswith(one[0]) and single[other] == ORG
+            if other[0][len(one[0]) :] not in ("s", "es")
         }
         numbered: dict[Key, Key | None] = {
             key: None
@@ -360,14 +317,14 @@ class _Article:
 def _key(one: Name) -> Key:
     """The words that make two names equal."""
     words = _POINTS.sub("", entity_name(one.surface)).replace("\u2019", "'").replace("-", " ").split()
-    if one.type == PERSON and " ".join(words) not in _SAME:
+    if one.type == PERSON and " ".join(words) not in FIRST_NAME:
         while len(words) > 1 and words[0] in TITLES:
             words = words[1:]
         return tuple(words[:-1] if len(words) > 2 and words[-1] in _GENERATION else words)
     words = words[1:] if len(words) > 1 and words[0] == "the" else words
     words = words[:-1] if len(words) > 1 and words[-1] in _COMPANY else words
     words = [_SITE.sub("", entity_name(one.surface))] if len(words) == 1 and "." in one.surface else words
-    return tuple(_SAME.get(" ".join(words), " ".join(words)).split())
+    return tuple(FIRST_NAME.get(" ".join(words), " ".join(words)).split())
 
 
 def _begins(key: Key, name: Key) -> bool:
@@ -384,6 +341,14 @@ def _is_short_for(key: Key, name: Key) -> bool:
     if key in (name[-len(key) :], name[: len(key)]):
         return True
     return len(key) > 1 and (key[0], key[-1]) == (name[0], name[-1]) and set(key) < set(name)
+
+
+def _is_misspelt(one: str, other: str) -> bool:
+    """Whether one has a letter more, but not an "s" at the end."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LEAST_CUT or len(long) != len(short) + 1 or long == f"{short}s":
+        return False
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
 
 def _acronyms(

@@ -15,6 +15,8 @@ What the paper leaves open, and is decided here:
 - An entity makes a query only where no name that the passage or the sentence has for it stands anywhere else in the
   sentence: one that is named twice would be shown by its other mention. A sentence of which no entity is left counts as
   dropped.
+- An entity of which a name stands in the passage where the tagger found no mention ("Jan Quist" where "Quist" is one)
+  is none of the passage: nobody knows whether it means the same.
 - An article of one paragraph has no paragraph to end the lead at: its sentences are taken for paragraphs. With
   `lead_by="sentence"` the lead of every article ends with a sentence.
 
@@ -28,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -37,6 +39,7 @@ from typing import Any, NamedTuple, Protocol
 
 from hits.text.language.entities import (
     DEFAULT_TYPES,
+    PERSON,
     Mention,
     check_types,
     consistent,
@@ -44,6 +47,7 @@ from hits.text.language.entities import (
     word_after,
     word_before,
 )
+from hits.text.language.known_names import COUNTRIES, FIRST_NAME
 from hits.text.language.linking import LINKERS, Linker, Name
 from hits.text.language.passages import MARKER, passage_parts
 from hits.text.language.sentences import Sentence, sentences
@@ -194,9 +198,10 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A sentence of a line with its linked mentions; offsets into the sentence."""
+    """A sentence of a line with its mentions, all and the linked ones; offsets into the sentence."""
 
     sentence: Sentence
+    marked: Sequence[Mention]
     mentions: list[tuple[Mention, int]]
 
 
@@ -211,13 +216,18 @@ def _generated(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], rule
     at = _end_of_lead(pieces, rule)
     if isinstance(at, str):
         return Generated({}, at)
-    passage = _Passage()
-    for piece in pieces[:at]:
+    lead = pieces[:at]
+    bullets = [_Piece(line.text, own, f"\n{MARKER}\n") for line, own in zip(lines, told, strict=True) if line.is_bullet]
+    names = {
+        one.sentence.text[mention.start : mention.end]: number
+        for piece in (*pieces, *bullets)
+        for one in piece.told
+        for mention, number in one.mentions
+    }
+    passage = _Passage(_not_marked(names, [one for piece in (*lead, *bullets) for one in piece.told]))
+    for piece in (*lead, *bullets):
         passage.add(piece)
-    for line, own in zip(lines, told, strict=True):
-        if line.is_bullet:
-            passage.add(_Piece(line.text, own), f"\n{MARKER}\n")
-    rest = [_sentence(one, passage.entities) for piece in pieces[at:] for one in piece.told]
+    rest = [_sentence(one, passage) for piece in pieces[at:] for one in piece.told]
     data: Json = {"text": passage.text, "mentions": passage.mentions, "sentences": rest, "removed": []}
     return Generated(judged(data, rule))
 
@@ -230,6 +240,7 @@ def _linked(lines: Sequence[_Line], tagged: Sequence[Sequence[Mention]], linker:
     told = iter(
         _Told(
             one,
+            own,
             [(each, number) for each, number in zip(own, islice(numbers, len(own)), strict=True) if number is not None],
         )
         for one, own in zip(texts, tagged, strict=True)
@@ -251,8 +262,16 @@ def _names(text: str, own: Sequence[Mention]) -> Iterator[Name]:
 def _is_second_name(text: str, first: Mention, second: Mention) -> bool:
     """Whether the text says that these two mentions in a row are two names of one."""
     between = text[first.end : second.start]
+    if between == " (" and text.startswith(")", second.end):
+        name = text[second.start : second.end]
+        alike = first.type == second.type or name.isupper() and len(name) > 2 and first.type == "ORG"
+        return alike and first.type != PERSON and not _is_country(name)
     begins = bool(_FIRST_NAME.fullmatch(text, 0, first.start)) and between.strip("'\"\u2019\u201d") == ", "
     return begins or bool(_SECOND_NAME.fullmatch(between))
+
+
+def _is_country(name: str) -> bool:
+    return name.lower() in COUNTRIES or name.lower() in FIRST_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +295,7 @@ def _pieces(paragraphs: Sequence[tuple[_Line, list[_Told]]], rule: Rule) -> list
 
 def _moved(one: _Told) -> _Told:
     """The sentence as a text of its own."""
-    return _Told(Sentence(0, len(one.sentence.text), one.sentence.text), one.mentions)
+    return _Told(Sentence(0, len(one.sentence.text), one.sentence.text), one.marked, one.mentions)
 
 
 def _end_of_lead(pieces: Sequence[_Piece], rule: Rule) -> int | str:
@@ -290,19 +309,39 @@ def _end_of_lead(pieces: Sequence[_Piece], rule: Rule) -> int | str:
     return "short_lead" if tokens < rule.least_tokens else "few_entities"
 
 
-class _Passage:
-    """A passage that grows; `entities` is the number of each linked entity in it, counted from 0."""
+def _not_marked(names: Mapping[str, int], told: Sequence[_Told]) -> set[int]:
+    """Entities of which a name also stands where no mention is: what that means is not known, so a reference may be
+    missing.
+    """
+    if not names:
+        return set()
+    any_name = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?!\w)")
+    found = ((match, one) for one in told for match in any_name.finditer(one.sentence.text))
+    return {
+        names[match[0]]
+        for match, one in found
+        if not any(mention.start < match.end() and match.start() < mention.end for mention in one.marked)
+    }
 
-    def __init__(self) -> None:
+
+class _Passage:
+    """A passage that grows; `entities` is the number of each linked entity in it, counted from 0, `without` are those
+    that are left out.
+    """
+
+    def __init__(self, without: Collection[int]) -> None:
         self.text = ""
+        self.without = without
         self.mentions: list[Json] = []
         self.entities: dict[int, int] = {}
 
-    def add(self, piece: _Piece, before: str = "") -> None:
-        self.text += (before or piece.before) if self.text else ""
+    def add(self, piece: _Piece) -> None:
+        self.text += piece.before if self.text else ""
         for one in piece.told:
             start = len(self.text) + one.sentence.start
             for mention, linked in one.mentions:
+                if linked in self.without:
+                    continue
                 number = self.entities.setdefault(linked, len(self.entities))
                 self.mentions.append(_mention_json(mention, start, number))
         self.text += piece.text
@@ -312,8 +351,12 @@ def _mention_json(mention: Mention, start: int, entity: int | None) -> Json:
     return {"start": start + mention.start, "end": start + mention.end, "type": mention.type, "entity": entity}
 
 
-def _sentence(one: _Told, entities: Mapping[int, int]) -> Json:
-    own = [_mention_json(mention, 0, entities.get(number)) for mention, number in one.mentions]
+def _sentence(one: _Told, passage: _Passage) -> Json:
+    own = [
+        _mention_json(mention, 0, passage.entities.get(number))
+        for mention, number in one.mentions
+        if number not in passage.without
+    ]
     return {"text": one.sentence.text, "dropped": "", "mentions": own}
 
 

@@ -157,6 +157,16 @@ def test_what_a_tagger_took_into_a_name_is_cut_off_where_the_name_stands_elsewhe
     )
 
 
+@pytest.mark.parametrize(
+    ("taken", "left"),
+    [("Striker Quist", "Quist"), ("Norwegian Quist", "Quist"), ("Ida Quist", "Ida Quist"), ("El Quist", "El Quist")],
+)
+def test_a_role_that_begins_a_sentence_and_a_nationality_are_no_part_of_a_persons_name(taken, left):
+    texts = (f"{taken} came.", "The striker Dana el Quist left.")
+    given = [(0, taken, "PERSON"), (1, "Dana el Quist", "PERSON")]
+    assert [name for name, _ in marked(*texts, given=given)[0]] == [left]
+
+
 def test_a_title_is_no_first_name():
     texts = ("Lord Quist came.", "Then Lord spoke.")
     assert marked(*texts, given=[(0, "Lord Quist", "PERSON")])[1] == []
@@ -196,6 +206,8 @@ def test_two_names_with_a_hyphen_between_are_both_marked():
     texts = ("Quist met Lund.", "The Quist-Lund row.", "The Quist-Benz row.")
     done = marked(*texts, given=[(0, "Quist", "PERSON"), (0, "Lund", "PERSON")])
     assert [[name for name, _ in own] for own in done[1:]] == [["Quist", "Lund"], []]
+    done = marked("Quist met them.", "A Quist-led boat.", given=[(0, "Quist", "PERSON")])
+    assert done[1] == [("Quist", "PERSON")]
 
 
 def test_an_ordinary_word_that_begins_a_quotation_is_no_part_of_the_name_behind_it():
@@ -332,3 +344,142 @@ def test_an_article_of_very_many_names_takes_no_square():
     began = time.process_time()
     consistent(texts, own)
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("before", "surface"),
+    [("then goalkeeper Amit", "Amit Quist"), ("then Swedish", "Quist"), ("on Monday", "Quist")],
+)
+def test_a_first_name_before_a_last_name_that_the_tagger_found_alone_is_part_of_it(before, surface):
+    texts = (f"It was {before} Quist who came.", "Quist left.")
+    given = [(0, "Quist", "PERSON"), (1, "Quist", "PERSON")]
+    assert marked(*texts, given=given)[0] == [(surface, "PERSON")]
+    # Where the name has a first name elsewhere, another word before it is none.
+    others = ("Dana Quist came.", *texts)
+    done = marked(*others, given=[(0, "Dana Quist", "PERSON"), (1, "Quist", "PERSON")])
+    assert done[1] == [("Quist", "PERSON")]
+
+
+def test_who_is_called_by_the_last_word_of_a_name_is_a_person_whatever_the_tagger_took_them_for():
+    texts = ("Dana Quist came.", "Then Quist spoke.")
+    for whole, part in (("ORG", "WORK_OF_ART"), ("ORG", "ORG"), ("WORK_OF_ART", "PERSON")):
+        done = marked(*texts, given=[(0, "Dana Quist", whole), (1, "Quist", part)])
+        assert done == [[("Dana Quist", "PERSON")], [("Quist", "PERSON")]]
+    for second in ("Then the Quist spoke.", "Then Quist, the Quist, spoke."):
+        done = marked(texts[0], second, given=[(0, "Dana Quist", "ORG"), (1, "Quist", "ORG")])
+        assert done[0] == [("Dana Quist", "ORG")]
+    assert marked("QBA Awards came.", "Awards are fine.", given=[(0, "QBA Awards", "ORG"), (1, "Awards", "ORG")])[
+        0
+    ] == [("QBA Awards", "ORG")]
+
+
+def test_a_company_that_is_named_before_somebody_of_its_name_stays_one():
+    texts = ("Quist sold boats.", "Quist grew, said Dana Quist.")
+    given = [(0, "Quist", "ORG"), (1, "Quist", "ORG")]
+    done = marked(*texts, given=[*given, (1, "Dana Quist", "PERSON")])
+    assert done == [[("Quist", "ORG")], [("Quist", "ORG"), ("Dana Quist", "PERSON")]]
+
+
+def test_two_names_with_or_or_to_between_are_two():
+    for joined in ("Lund or Quay Oar", "Quay Oar to Lund"):
+        texts = (f"They want {joined} now.", "Lund came.", "Quay Oar came.")
+        names = [
+            name
+            for name, _ in marked(*texts, given=[(0, joined, "ORG"), (1, "Lund", "ORG"), (2, "Quay Oar", "ORG")])[0]
+        ]
+        assert sorted(names) == ["Lund", "Quay Oar"]
+
+
+def test_an_office_and_the_place_behind_of_are_one_name():
+    texts = ("The Boat Council of Norway met in the city of Oslo.", "Holm of Norway came.", "The Quay of Oslo.")
+    given = [
+        *[(0, "Boat Council", "ORG"), (0, "Norway", "GPE"), (0, "Oslo", "GPE")],
+        *[(1, "Holm", "ORG"), (1, "Norway", "GPE"), (2, "Oslo", "GPE")],
+    ]
+    assert [[name for name, _ in own] for own in marked(*texts, given=given)] == [
+        *[["Boat Council of Norway", "Oslo"], ["Holm", "Norway"], ["Quay of Oslo"]],
+    ]
+
+
+def test_the_rest_of_a_title_is_part_of_the_name_before_it():
+    texts = ("They saw Quist: A Life of Oars and Dana Lund - The Oar Years.", "Dana Lund - the cook - and Quist: Go.")
+    given = [(at, name, "PERSON") for at in (0, 1) for name in ("Quist", "Dana Lund")]
+    first, second = marked(*texts, given=given)
+    assert first == [(name, "WORK_OF_ART") for name in ("Quist: A Life of Oars", "Dana Lund - The Oar Years")]
+    assert second == [("Dana Lund", "PERSON"), ("Quist", "PERSON")]
+
+
+def test_an_abbreviation_in_brackets_that_the_tagger_finds_elsewhere_has_its_long_form_too():
+    texts = ("It is the trusted oar box (TOB).", "Then TOB sold.")
+    assert [name for name, _ in marked(*texts, given=[(1, "TOB", "ORG")])[0]] == ["trusted oar box", "TOB"]
+
+
+def test_a_name_that_has_a_known_second_name_is_no_person():
+    texts = ("An Oscar was won.", "Many Oscars were.")
+    assert marked(*texts, given=[(0, "Oscar", "PERSON")]) == [[("Oscar", "ORG")], [("Oscars", "ORG")]]
+
+
+def test_an_age_and_scores_are_no_part_of_a_name():
+    for text in ("Dana Quist,31", "Dana Quist 6-1,6-4", "Dana Quist 7-6"):
+        assert trimmed(text, 0, len(text), "PERSON") == (0, len("Dana Quist"))
+
+
+def test_an_adverb_or_day_before_a_name_is_no_part_of_it():
+    texts = ("They know Quay.", "However Quay sank.", "On Monday Quay sank.", "Last July Quay sank.")
+    assert marked(*texts, given=[(0, "Quay", "ORG")]) == [[("Quay", "ORG")]] * 4
+
+
+def test_a_club_is_no_person_nor_is_what_begins_an_organisations_name():
+    for whole, part in (("Quay United", "United"), ("Quay Oar", "Quay")):
+        texts = (f"They know {whole}.", f"Then {part} won.", "Dana Lund won.")
+        kind = "PERSON" if whole == "Quay United" else "ORG"
+        given = [(0, whole, kind), (1, part, "PERSON"), (2, "Dana Lund", "PERSON")]
+        assert marked(*texts, given=given)[:2] == [[(whole, "ORG")], [(part, "ORG")]]
+    texts = ("They know Quay Oar.", "Then Mr Quay won.", "Quay won.")
+    given = [(0, "Quay Oar", "ORG"), (1, "Quay", "PERSON"), (2, "Quay", "PERSON")]
+    assert marked(*texts, given=given)[2] == [("Quay", "PERSON")]
+
+
+def test_known_second_names_of_what_the_texts_name_are_marked():
+    texts = ("They know Liverpool and the UK.", "Then the Reds and Britain won, and the Blues.")
+    done = marked(*texts, given=[(0, "Liverpool", "ORG"), (0, "UK", "GPE")])
+    assert done[1] == [("Reds", "ORG"), ("Britain", "GPE")]
+
+
+def test_a_month_before_a_name_is_no_first_name():
+    texts = ("Then last June Quist came.", "Then June Quist came.", "Quist left.")
+    done = marked(*texts, given=[(2, "Quist", "PERSON")])
+    assert [[name for name, _ in own] for own in done] == [["Quist"], ["June Quist"], ["Quist"]]
+
+
+def test_the_end_of_a_name_that_a_tagger_took_into_a_persons_is_cut_off():
+    texts = ("They saw Oars of the Sun.", "In Oars of the Sun Quist sings.", "Dana Quist left.")
+    given = [(0, "Oars of the Sun", "WORK_OF_ART"), (1, "Sun Quist", "PERSON"), (2, "Dana Quist", "PERSON")]
+    assert ("Quist", "PERSON") in marked(*texts, given=given)[1]
+
+
+def test_plurals_and_small_second_words_that_a_tagger_took_for_people_are_the_name_too():
+    texts = ("They know the Quaybox.", "Many Quayboxes sold.", "A Mac Oar here.", "A Mac oar there.")
+    given = [(0, "Quaybox", "ORG"), (1, "Quayboxes", "PERSON"), (2, "Mac Oar", "PERSON")]
+    first, second, _, last = marked(*texts, given=given)
+    assert [kind for own in (first, second) for _, kind in own] == ["ORG", "ORG"]
+    assert last == [("Mac oar", "PERSON")]
+
+
+def test_the_part_of_the_world_behind_a_company_is_part_of_its_name():
+    text = "Quay Europe and Oar Asia's cook met Lund in Europe."
+    given = [(0, "Quay", "ORG"), (0, "Oar", "ORG"), (0, "Lund", "PERSON")]
+    assert [name for name, _ in marked(text, given=given)[0]] == ["Quay Europe", "Oar", "Lund"]
+
+
+def test_a_number_behind_a_name_counts_where_the_tagger_found_none_too():
+    texts = ("They play Quay 2 here.", "They want quay 9 and Quay 2.", "Quay is old.")
+    done = marked(*texts, given=[(0, "Quay", "PERSON"), (2, "Quay", "PERSON")])
+    assert done[:2] == [[("Quay 2", "ORG")], [("Quay 2", "ORG")]]
+
+
+def test_a_service_is_no_person_and_a_small_word_before_a_name_no_part_of_it():
+    texts = ("They play Quaybox.", "Then Quaybox Live broke.")
+    done = marked(*texts, given=[(0, "Quaybox", "PERSON"), (1, "Quaybox Live", "PERSON")])
+    assert done[1] == [("Quaybox Live", "ORG")]
+    assert trimmed("bank Quay Oar", 0, len("bank Quay Oar"), "ORG") == (5, len("bank Quay Oar"))

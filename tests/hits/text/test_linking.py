@@ -136,6 +136,7 @@ def test_a_second_name_that_the_text_gives_is_linked_but_no_place():
     assert linked(org("Quay"), second, person("Lund"), org("Quay")) == [["Quay", "Lund", "Lund", "Quay"]]
     assert linked(person("Mara Quist"), second, person("Quist")) == [["Mara Quist", "Lund", "Quist"]]
     assert linked(place("Quay"), second, person("Lund")) == [["Lund", "Lund"]]
+    assert linked(place("Quay"), ("Lund", "GPE", "="), place("Lund")) == [["Quay", "Lund", "Lund"]]
     assert linked(org("Quay"), org("Quay", "="), org("Quay")) == [["Quay", "Quay", "Quay"]]
     assert linked(org("Man Utd"), org("Manchester United")) == [["Man Utd", "Manchester United"]]
 
@@ -232,3 +233,43 @@ def test_every_mention_gets_a_number_and_the_same_article_the_same_ones(linker, 
     assert len(numbers) == len(mentions) and numbers == linker(mentions)
     # Numbers count from 0 in the order of their coming.
     assert sorted(set(numbers), key=numbers.index) == list(range(len(set(numbers))))
+
+
+def test_a_plural_is_linked_with_the_name_of_one_that_was_taken_for_a_place():
+    assert linked(place("Quayta"), org("Quaytas")) == [["Quayta", "Quaytas"]]
+    assert linked(place("America"), org("Americas")) == []
+
+
+def test_a_team_of_a_country_has_its_nickname():
+    assert linked(place("Argentina"), person("Pumas")) == [["Argentina", "Pumas"]]
+
+
+def test_a_family_is_nobody_of_it():
+    given = [
+        Name("Dana Quist", "PERSON"),
+        Name("Quist", "PERSON", "the", "family"),
+        Name("Quist", "PERSON", "", "said"),
+    ]
+    assert names(given) == [0, None, 0]
+
+
+def test_a_club_may_be_called_city():
+    assert linked(place("Quay City"), org("City"), org("City", "the")) == [["Quay City", "City", "City"]]
+
+
+def test_a_last_name_with_a_letter_more_or_less_is_that_of_the_person():
+    assert linked(person("Mara Quist"), person("Quistt", "mr")) == [["Mara Quist", "Quistt"]]
+    assert linked(person("Mara Quist"), person("Qist")) == []
+    assert linked(person("Mara Quister"), org("Quiser")) == [["Mara Quister", "Quiser"]]
+    assert linked(person("Mara Quist"), person("Quists")) == []
+    assert linked(person("Mara Quister"), person("Ida Quiser"), person("Quiser")) == [["Ida Quiser", "Quiser"]]
+
+
+def test_names_of_several_words_are_linked_with_their_plurals_and_with_the_acronym_of_both():
+    assert linked(org("Golden Oar"), org("Golden Oars")) == [["Golden Oar", "Golden Oars"]]
+    names = ["Boats Emergency Committee", "Boat Emergency Committee", "BEC"]
+    assert linked(*map(org, names)) == [names]
+
+
+def test_the_beginning_of_two_names_means_the_one_that_stands_before_it():
+    assert linked(org("Quay Oslo"), org("Quay"), org("Quay Oslo Finance Group")) == [["Quay Oslo", "Quay"]]
