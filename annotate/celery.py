@@ -8,6 +8,7 @@ from celery import Celery, signals
 from django.conf import settings
 
 from common.logs import JSON
+from hits.environment import Requester
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 
@@ -21,7 +22,7 @@ def log_as_the_settings_say(**more: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
 
 
-if os.environ.get("LOG_FORMAT") == JSON:
+if Requester.LOG_FORMAT == JSON:
     signals.setup_logging.connect(log_as_the_settings_say)
 
 

@@ -40,11 +40,6 @@ def secret_fault(name: str, secret: str, public_url: str) -> str:
     return ""
 
 
-def token_fault(name: str, token: str) -> str:
-    """What is wrong with the variable `name`, as a sentence; empty when nothing is, or it is not set."""
-    return f"{name} needs at least {SHORTEST_TOKEN} characters." if 0 < len(token) < SHORTEST_TOKEN else ""
-
-
 def debug_fault(name: str, debug: bool, public_url: str) -> str:
     """What is wrong with the switch `name`, as a sentence that says what to do; empty when nothing is."""
     if debug and not is_home(public_url):

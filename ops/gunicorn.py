@@ -15,9 +15,9 @@ from typing import Any
 # Gunicorn's own program does not look where it was started.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from common import logs, metrics_folder  # noqa: E402
+from common import env, logs, metrics_folder  # noqa: E402
 
-workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
+workers = env.Shared.GUNICORN_WORKERS
 # gthread, but a request has come whole before it holds a thread.
 worker_class = "ops.slow_clients.Worker"
 threads = 4
@@ -58,7 +58,7 @@ def on_exit(server: Any) -> None:
         shutil.rmtree(os.environ[metrics_folder.FOLDER], ignore_errors=True)
 
 
-if logs.JSON in (os.environ.get("LOG_FORMAT"), os.environ.get("MARKETPLACE_LOG_FORMAT")):
+if env.Shared.LOG_FORMAT == logs.JSON:
     logconfig_dict = logs.of_gunicorn()
 
 
@@ -69,7 +69,7 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
-    if "django" not in sys.modules:
+    if "django.db" not in sys.modules:
         return
     from common.migrations import fault
 

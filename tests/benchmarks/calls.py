@@ -101,7 +101,7 @@ def _run(folder: Path) -> int:
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    cloud = settings.MTURK_EVENTS_QUEUE_ENDPOINT_URL = f"http://{host}:{port}"
+    cloud = f"http://{host}:{port}"
     market = Marketplace(
         folder,
         MARKETPLACE_TEST_CONTROLS="True",

@@ -308,7 +308,7 @@ def test_a_server_that_ends_answers_what_has_begun_and_waits_for_nothing_that_ha
 
 def test_behind_a_proxy_long_bodies_are_not_kept_a_second_time(tmp_path: Path) -> None:
     body = os.urandom(3_000_000)
-    with server(tmp_path, BEHIND_PROXY="True") as port:
+    with server(tmp_path, PROXIES="1") as port:
         assert ask(port, body) == digest(body)
         with connected(port) as client:
             client.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + body[:300_000])
