@@ -12,7 +12,6 @@ from kombu import Queue
 
 from annotate import __version__
 from common import error_reports, logs, sizes
-from common.addresses import LOOPBACK_NAMES
 from common.configuration import debug_fault, is_home, secret_fault
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.env import origin, proxies
@@ -40,7 +39,6 @@ MTURK_EVENTS_QUEUE_URL = env.MTURK_EVENTS_QUEUE_URL
 MTURK_EVENTS_ACCESS_KEY_ID = env.MTURK_EVENTS_ACCESS_KEY_ID
 MTURK_EVENTS_SECRET_ACCESS_KEY = env.MTURK_EVENTS_SECRET_ACCESS_KEY
 MTURK_WEBHOOK_SECRET = env.MTURK_WEBHOOK_SECRET
-# Webhooks are on the internet and https, unless these allow more: http, and internal networks, such as that of a lab.
 WEBHOOK_HTTP = env.WEBHOOK_HTTP
 WEBHOOK_NETWORKS = env.WEBHOOK_NETWORKS
 # Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.
@@ -77,10 +75,9 @@ MAX_REVIEWER_UPLOAD_BYTES, MAX_READER_UPLOAD_BYTES = 16 * sizes.MB, 8 * sizes.MB
 
 _https = PUBLIC_URL.startswith("https://")
 _host = str(urlsplit(PUBLIC_URL).hostname)
-ALLOWED_HOSTS = [_host, *(LOOPBACK_NAMES if is_home(PUBLIC_URL) else ())]
+ALLOWED_HOSTS = [_host, *(["localhost", "127.0.0.1"] if is_home(PUBLIC_URL) else [])]
 CSRF_TRUSTED_ORIGINS = [origin(PUBLIC_URL)]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
-# How many proxies of ours add to X-Forwarded-For: tries of signing in are counted by the address behind them.
 PROXIES = proxies(PUBLIC_URL)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 # Where a proxy says what came by TLS; whoever asks for the health of a process asks it directly.
@@ -266,9 +263,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # Links with which a password is set, of a new account and of one that was forgotten: they outlast a weekend.
 PASSWORD_RESET_TIMEOUT = 72 * 3600
-# From an answer's submission on: what its page counted, and figures of its texts, are deleted then. 0: never.
 TEXT_EVIDENCE_DAYS = env.TEXT_EVIDENCE_DAYS
-# Leads without a second factor are led to its page, and see no other.
 REQUIRE_SECOND_FACTOR = env.REQUIRE_SECOND_FACTOR
 OTP_TOTP_ISSUER = f"Annotate {_host}"
 # Tries are counted as those of passwords are (hits/accounts/verbs/sign_in.py), so that nobody is kept out for ever.

@@ -163,7 +163,7 @@ class Shared:
     )
     GUNICORN_WORKERS = whole(1, 100, 3, "How many processes a web server has, each with four threads.", unit="processes")
     LOG_LEVEL = choice(("DEBUG", "INFO", "WARNING", "ERROR"), "INFO", "The least that is written to the log.")
-    LOG_FORMAT = choice(logs.FORMATS, logs.LINES, "Lines for people, or one JSON object a line (in the image).")
+    LOG_FORMAT = choice(logs.FORMATS, logs.LINES, "Lines for people, or one JSON object a line, which is what the image does.")
     METRICS_TOKEN = Variable(
         f"text of {SHORTEST_TOKEN} characters or more",
         _token,
@@ -187,10 +187,10 @@ class Shared:
     )
 
 
-def variables(owner: type) -> dict[str, Variable[Any]]:
-    """By name, those of `Shared` first."""
-    found = [each for base in reversed(owner.__mro__) for each in vars(base).values() if isinstance(each, Variable)]
-    return {each.name: each for each in found}
+def variables(owner: type, *, inherited: bool = True) -> dict[str, Variable[Any]]:
+    """By name, those of `Shared` last."""
+    classes = owner.__mro__ if inherited else (owner,)
+    return {name: each for one in classes for name, each in vars(one).items() if isinstance(each, Variable)}
 
 
 def proxies(public_url: str) -> int:

@@ -44,7 +44,8 @@ def _rate(value: str) -> Rate | None:
 class Marketplace(env.Shared):
     MARKETPLACE_SECRET_KEY = env.text(
         "",
-        "Signs sessions and letters' links. At least 32 random characters. Only with `DEBUG` there is one for all.",
+        "Signs sessions and links in letters. At least 32 random characters, as for the other side. With `DEBUG` there is "
+        "one for all.",
         secret=True,
         shown="needed",
     )

@@ -36,11 +36,8 @@ if _fault:
 MARKETPLACE_FRAMES_URL = env.MARKETPLACE_FRAMES_URL
 MARKETPLACE_ACCEPT_ANY_KEY = env.MARKETPLACE_ACCEPT_ANY_KEY
 MARKETPLACE_SANDBOX = env.MARKETPLACE_SANDBOX
-# Faults on demand and a clock that tests can move: a door for anybody, so for a sandbox on this machine only.
 MARKETPLACE_TEST_CONTROLS = env.MARKETPLACE_TEST_CONTROLS
-# Calls that one requester may make, such as 20,5/s: 20 at once, 5 a second in the long run. None: no limit.
 MARKETPLACE_THROTTLE = env.MARKETPLACE_THROTTLE
-# Where notifications to queues and topics go, and with which key. Without an address they are kept as undeliverable.
 MARKETPLACE_SQS_ENDPOINT_URL = env.MARKETPLACE_SQS_ENDPOINT_URL
 MARKETPLACE_SNS_ENDPOINT_URL = env.MARKETPLACE_SNS_ENDPOINT_URL
 MARKETPLACE_AWS_ACCESS_KEY_ID = env.MARKETPLACE_AWS_ACCESS_KEY_ID
@@ -57,11 +54,8 @@ _own_names = [f"[{name}]" if ":" in name else name for name in LOOPBACK_NAMES]
 # loopback would lead into each worker's own machine.
 MARKETPLACE_HTTP_QUESTION_HOSTS = _own_names if _laptop else []
 globals().update(env.ANNOTATE_TEST_SETTINGS)
-# Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
 MARKETPLACE_SIGN_UP = env.MARKETPLACE_SIGN_UP or ("open" if _laptop else "invitation")
-# Whether requesters may let people in by links of their pools, also where nobody else signs up without an invitation.
 MARKETPLACE_POOL_LINKS = env.MARKETPLACE_POOL_LINKS
-# How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
 MARKETPLACE_PROXIES = proxies(MARKETPLACE_PUBLIC_URL)
 # With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.
 _mail = env.EMAIL_URL
@@ -69,7 +63,6 @@ MARKETPLACE_MAIL = bool(_mail)
 globals().update(_mail)
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.EMAIL_FROM or f"commons@{_public.hostname}"
-# Whom to ask when the site cannot help; shown as it is. Empty: "the people who run this marketplace".
 MARKETPLACE_CONTACT = env.MARKETPLACE_CONTACT
 ALLOWED_HOSTS = [str(_public.hostname), *_own_names, *env.MARKETPLACE_ALLOWED_HOSTS]
 if MARKETPLACE_FRAMES_URL:
@@ -160,7 +153,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 AUTHENTICATION_BACKENDS = ["marketplace.site.sign_in.Backend"]
-# Operators without a second factor are led to its page, and see no other.
 MARKETPLACE_REQUIRE_SECOND_FACTOR = env.REQUIRE_SECOND_FACTOR
 OTP_TOTP_ISSUER = f"Commons {_public.hostname}"
 # Tries are counted as those of passwords are (marketplace/site/throttle.py), so that nobody is kept out for ever.

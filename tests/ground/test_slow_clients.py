@@ -176,7 +176,7 @@ def test_who_leaves_a_connection_open_after_its_last_answer_keeps_nobody_waiting
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with server(tmp_path_factory.mktemp("server"), MAX_IMPORT_MB="64", MAX_MEDIA_MB="128") as running:
+    with server(tmp_path_factory.mktemp("server"), "slow_clients.MOST_BYTES = 193 * 1024 * 1024") as running:
         yield running
 
 

@@ -82,7 +82,7 @@ def test_the_ticking_process_sends_without_waiting_for_its_next_tick(
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MARKETPLACE_")}
     environment |= {
         "MARKETPLACE_DATABASE_URL": database_url(connection),
-        "MARKETPLACE_DEBUG": "True",
+        "DEBUG": "True",
         "MARKETPLACE_ACCEPT_ANY_KEY": "True",
     }
     environment.pop("DJANGO_SETTINGS_MODULE", None)

@@ -109,10 +109,10 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
     ("environment", "words"),
     [
         ({}, "MARKETPLACE_SECRET_KEY is not set"),
-        ({"MARKETPLACE_DEBUG": "yes"}, "MARKETPLACE_DEBUG must be True or False"),
-        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_STARTING_BALANCE": "1.234"}, "at most two decimals"),
-        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "write an origin"),
-        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_DATABASE_URL": "mysql://u:p@h/n"}, "use sqlite"),
+        ({"DEBUG": "yes"}, "DEBUG must be True or False"),
+        ({"DEBUG": "True", "MARKETPLACE_STARTING_BALANCE": "1.234"}, "at most two decimals"),
+        ({"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "must be an origin"),
+        ({"DEBUG": "True", "MARKETPLACE_DATABASE_URL": "mysql://u:p@h/n"}, "starts with sqlite"),
         (
             {
                 "MARKETPLACE_SECRET_KEY": "kept-for-one-test-of-the-start-0123456789",
@@ -121,7 +121,7 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
             },
             "marketplace.E001",
         ),
-        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"}, "published"),
+        ({"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"}, "published"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_says_why(environment: dict[str, str], words: str) -> None:
@@ -131,5 +131,5 @@ def test_a_wrong_setting_stops_the_start_and_says_why(environment: dict[str, str
 
 
 def test_a_right_configuration_starts(tmp_path: Path) -> None:
-    ended = start(MARKETPLACE_DEBUG="True", MARKETPLACE_ACCEPT_ANY_KEY="True", MARKETPLACE_DATA_DIR=str(tmp_path))
+    ended = start(DEBUG="True", MARKETPLACE_ACCEPT_ANY_KEY="True", DATA_DIR=str(tmp_path))
     assert ended.returncode == 0, ended.stderr
