@@ -26,7 +26,7 @@ REQUIRED = "needed"
 HTTP = ("http", "https")
 DATABASES = ("sqlite", "postgres", "postgresql")
 # What earlier versions read. Constants have taken the place of those without a variable of the same name in `Shared`.
-REMOVED = """
+_REMOVED = """
     ALLOWED_HOSTS BEHIND_PROXY COMPUTE_SECONDS DATABASE_CONNECT_SECONDS DATABASE_IDLE_SECONDS DATABASE_JOB_SECONDS
     DATABASE_STATEMENT_SECONDS HARVEST_SECONDS HARVEST_SWEEP_SECONDS HSTS_SECONDS IMPORT_SECONDS INVITATION_DAYS
     JOB_SECONDS MAX_IMPORT_MB MAX_MEDIA_MB MAX_READER_UPLOAD_MB MAX_REVIEWER_UPLOAD_MB MTURK_CALLS_A_SECOND
@@ -38,7 +38,8 @@ REMOVED = """
     MARKETPLACE_EMAIL_URL MARKETPLACE_HSTS_SECONDS MARKETPLACE_HTTP_QUESTION_HOSTS MARKETPLACE_LOG_FORMAT
     MARKETPLACE_MAX_FORM_MB MARKETPLACE_METRICS_TOKEN MARKETPLACE_PROXIES MARKETPLACE_QUEUE_LIMIT
     MARKETPLACE_REQUESTER_NAMES MARKETPLACE_REQUIRE_SECOND_FACTOR MARKETPLACE_SENTRY_DSN
-""".split()
+"""
+REMOVED = tuple(_REMOVED.split())
 
 
 @dataclass
@@ -157,13 +158,13 @@ class Shared:
         0,
         10,
         None,
-        "Proxies of yours in front, which end TLS, buffer requests and responses and add to `X-Forwarded-For`: tries of "
-        "signing in are counted by the address behind them.",
+        "Proxies of yours in front, which end TLS, buffer requests and responses and add to `X-Forwarded-For`: the "
+        "address behind them is whose tries of signing in are counted.",
         shown="1 under https, else 0",
     )
-    GUNICORN_WORKERS = whole(1, 100, 3, "How many processes a web server has, each with four threads.", unit="processes")
+    GUNICORN_WORKERS = whole(1, 100, 3, "How many a web server has, each with four threads.", unit="processes")
     LOG_LEVEL = choice(("DEBUG", "INFO", "WARNING", "ERROR"), "INFO", "The least that is written to the log.")
-    LOG_FORMAT = choice(logs.FORMATS, logs.LINES, "Lines for people, or one JSON object a line, which is what the image does.")
+    LOG_FORMAT = choice(logs.FORMATS, logs.LINES, "Lines for people, or one JSON object a line, as in the image.")
     METRICS_TOKEN = Variable(
         f"text of {SHORTEST_TOKEN} characters or more",
         _token,
@@ -181,7 +182,7 @@ class Shared:
         secret=True,
     )
     EMAIL_FROM = text("", "The sender of letters.", shown="a name at the host of the public address")
-    REQUIRE_SECOND_FACTOR = switch("Leads, or operators, set up a second factor of signing in before they see anything.")
+    REQUIRE_SECOND_FACTOR = switch("Leads, or operators, set up a second factor before they see anything.")
     ANNOTATE_TEST_SETTINGS = Variable(
         "JSON", _constants, "", "For tests of whole processes alone: constants of the settings with other values."
     )

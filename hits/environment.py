@@ -8,14 +8,12 @@ from common import env
 class Requester(env.Shared):
     SECRET_KEY = env.text(
         env.REQUIRED,
-        "Signs sessions and the addresses of task pages: keep a copy of it. At least 32 random characters, such as those of "
-        "`python3 -c 'import secrets; print(secrets.token_urlsafe(48))'`.",
+        "Signs sessions and the addresses of task pages: keep a copy of it. At least 32 random characters, such as those "
+        "of `python3 -c 'import secrets; print(secrets.token_urlsafe(48))'`.",
         secret=True,
     )
-    PUBLIC_URL = env.url("http://localhost:8000", "The address of the leads' site and of task pages; https on a server.")
-    DATABASE_URL = env.url(
-        "", "The database.", schemes=env.DATABASES, secret=True, shown="`annotate.sqlite3` in `DATA_DIR`"
-    )
+    PUBLIC_URL = env.url("http://localhost:8000", "Address of the leads' site and of task pages; https on a server.")
+    DATABASE_URL = env.url("", "The database.", schemes=env.DATABASES, secret=True, shown="SQLite in `DATA_DIR`")
     REDIS_URL = env.url("redis://127.0.0.1:6390/0", "The broker.", schemes=("redis", "rediss"), secret=True)
     MTURK_ENDPOINT_URL = env.url("http://127.0.0.1:8001", "Where the marketplace's API is.")
     MTURK_SUBMIT_ORIGINS = env.words(

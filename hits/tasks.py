@@ -79,9 +79,7 @@ def import_upload(upload_pk: int) -> int:
     try:
         return pipeline.import_file(upload_pk)
     except SoftTimeLimitExceeded:
-        importing.fail(
-            upload_pk, _took_too_long("an import", IMPORT_SECONDS, "Split the file and import its parts.")
-        )
+        importing.fail(upload_pk, _took_too_long("an import", IMPORT_SECONDS, "Split the file and import its parts."))
         return 0
     finally:
         for pk in importing.waiting_for(upload_pk):

@@ -44,8 +44,7 @@ def _rate(value: str) -> Rate | None:
 class Marketplace(env.Shared):
     MARKETPLACE_SECRET_KEY = env.text(
         "",
-        "Signs sessions and links in letters. At least 32 random characters, as for the other side. With `DEBUG` there is "
-        "one for all.",
+        "Signs sessions and links in letters. At least 32 random characters, as for the other side.",
         secret=True,
         shown="needed",
     )
@@ -62,7 +61,7 @@ class Marketplace(env.Shared):
         "Further host names to which it answers, beside those of its addresses and loopback."
     )
     MARKETPLACE_DATABASE_URL = env.url(
-        "", "The database.", schemes=env.DATABASES, secret=True, shown="`marketplace.sqlite3` in `DATA_DIR`"
+        "", "The database.", schemes=env.DATABASES, secret=True, shown="SQLite in `DATA_DIR`"
     )
     MARKETPLACE_SIGN_UP = env.choice(
         ("open", "invitation"),
@@ -73,8 +72,8 @@ class Marketplace(env.Shared):
     MARKETPLACE_POOL_LINKS = env.switch(
         "Whether requesters may let people in by links of their pools, also where others need an invitation.", True
     )
-    MARKETPLACE_CONTACT = env.text("", "Whom workers ask when the site cannot help, such as: Dana Doe (dana@example.org).")
-    MARKETPLACE_STARTING_BALANCE = money("10000.00", "What a requester has who was made by command or by an unknown key.")
+    MARKETPLACE_CONTACT = env.text("", "Whom workers ask when the site cannot help: Dana Doe (dana@example.org).")
+    MARKETPLACE_STARTING_BALANCE = money("10000.00", "What a requester has whom a command or an unknown key made.")
     MARKETPLACE_THROTTLE = env.Variable(
         "rate", _rate, "", "Calls that one requester may make: `20,5/s` is 20 at once, 5 a second in the long run."
     )

@@ -49,8 +49,8 @@ GONE = 410
 # Said by a proxy whose receiver is away, or by one that wants to be left alone for a while.
 NOT_NOW = (429, 502, 503, 504)
 LONGEST_WAIT = timedelta(hours=1)
-# How long a message is tried for: a receiver that broke on a Friday evening is repaired by then. And how long it is kept
-# when it is done with, for whoever looks for what went wrong.
+# How long a message is tried for: a receiver that broke on a Friday evening is repaired by then. And how long it is
+# kept when it is done with, for whoever looks for what went wrong.
 LIFE, KEPT = timedelta(hours=72), timedelta(days=30)
 BEAT_SECONDS = 5.0
 

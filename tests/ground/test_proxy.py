@@ -216,7 +216,12 @@ def test_what_is_shipped_passes_the_checks_for_deployment_without_a_warning(modu
 def test_all_that_cannot_be_used_is_named_at_once() -> None:
     with pytest.raises(StackError) as refused:
         configuration({"PUBLIC_URL": "http://a.example.org", "PROXY_LOG": "/log"}, web="here; }")
-    for what in ("PUBLIC_URL must be", "MARKETPLACE_PUBLIC_URL must be", "--web must be", "PROXY_LOG is no longer read"):
+    for what in (
+        "PUBLIC_URL must be",
+        "MARKETPLACE_PUBLIC_URL must be",
+        "--web must be",
+        "PROXY_LOG is no longer read",
+    ):
         assert what in str(refused.value)
 
 
