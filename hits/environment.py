@@ -8,8 +8,8 @@ from common import env
 class Requester(env.Shared):
     SECRET_KEY = env.text(
         env.REQUIRED,
-        "Signs sessions and the addresses of task pages: keep a copy of it. At least 32 random characters, such as those "
-        "of `python3 -c 'import secrets; print(secrets.token_urlsafe(48))'`.",
+        "Signs sessions and the addresses of task pages: keep a copy of it. At least 32 random characters, such as "
+        "those of `python3 -c 'import secrets; print(secrets.token_urlsafe(48))'`.",
         secret=True,
     )
     PUBLIC_URL = env.url("http://localhost:8000", "Address of the leads' site and of task pages; https on a server.")

@@ -72,7 +72,7 @@ class Marketplace(env.Shared):
     MARKETPLACE_POOL_LINKS = env.switch(
         "Whether requesters may let people in by links of their pools, also where others need an invitation.", True
     )
-    MARKETPLACE_CONTACT = env.text("", "Whom workers ask when the site cannot help: Dana Doe (dana@example.org).")
+    MARKETPLACE_CONTACT = env.text("", "Whom workers ask when the site cannot help, as Dana Doe (dana@example.org).")
     MARKETPLACE_STARTING_BALANCE = money("10000.00", "What a requester has whom a command or an unknown key made.")
     MARKETPLACE_THROTTLE = env.Variable(
         "rate", _rate, "", "Calls that one requester may make: `20,5/s` is 20 at once, 5 a second in the long run."
