@@ -22,7 +22,7 @@ def log_as_the_settings_say(**more: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
 
 
-if Requester.LOG_FORMAT == JSON:
+if Requester.read().LOG_FORMAT == JSON:
     signals.setup_logging.connect(log_as_the_settings_say)
 
 

@@ -14,10 +14,12 @@ from annotate import __version__
 from common import error_reports, logs, sizes
 from common.configuration import debug_fault, is_home, secret_fault
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
-from common.env import origin, proxies
+from common.env import origin
 from common.icon import ROOT_FILES, keep_for_a_day
-from hits.environment import Requester as env
+from common.mail import mail_settings
+from hits.environment import Requester
 
+env = Requester.read()
 CODE_VERSION = __version__
 ROOT = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.DATA_DIR or ROOT / "data")
@@ -78,7 +80,7 @@ _host = str(urlsplit(PUBLIC_URL).hostname)
 ALLOWED_HOSTS = [_host, *(["localhost", "127.0.0.1"] if is_home(PUBLIC_URL) else [])]
 CSRF_TRUSTED_ORIGINS = [origin(PUBLIC_URL)]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
-PROXIES = proxies(PUBLIC_URL)
+PROXIES = env.proxies(PUBLIC_URL)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 # Where a proxy says what came by TLS; whoever asks for the health of a process asks it directly.
 SECURE_SSL_REDIRECT = _https and PROXIES > 0
@@ -271,7 +273,7 @@ OTP_TOTP_THROTTLE_FACTOR = 0
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 # With a mail server, notices and invitations are sent by e-mail; without one they are on pages alone, and an owner
 # hands links over.
-_mail = env.EMAIL_URL
+_mail = mail_settings(env.EMAIL_URL)
 MAIL = bool(_mail)
 globals().update(_mail)
 EMAIL_TIMEOUT = 20

@@ -1,30 +1,23 @@
 """The environment variables of both projects, each declared once: its type, default, unit and a sentence.
 
-`Shared` has those that both projects read; hits/environment.py and marketplace/environment.py add their own. A variable
-is read where its class is asked for it: `Shared.DEBUG`. An empty value counts as not set; a wrong one ends the start,
-with the name and a remedy. `python -m ops.settings_reference` makes docs/settings.md and the examples from here.
+`Shared` has those that both projects read; hits/environment.py and marketplace/environment.py add their own. An empty
+value counts as not set; a wrong one ends the start, with the name and a remedy, and is never repeated: it may be a
+secret. `python -m ops.settings_reference` makes docs/settings.md and the examples from here.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
+from annotated_types import Unit
 from django.core.exceptions import ImproperlyConfigured
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Json, ValidationError
 
-from common import logs
-from common.configuration import SHORTEST_TOKEN
 from common.mail import mail_settings
 
-Value = TypeVar("Value")
-REQUIRED = "needed"
-HTTP = ("http", "https")
-DATABASES = ("sqlite", "postgres", "postgresql")
 # What earlier versions read. Constants have taken the place of those without a variable of the same name in `Shared`.
 _REMOVED = """
     ALLOWED_HOSTS BEHIND_PROXY COMPUTE_SECONDS DATABASE_CONNECT_SECONDS DATABASE_IDLE_SECONDS DATABASE_JOB_SECONDS
@@ -42,162 +35,93 @@ _REMOVED = """
 REMOVED = tuple(_REMOVED.split())
 
 
-@dataclass
-class Variable(Generic[Value]):
-    """`read` raises ValueError with what a value must be. `shown` is the default where it depends on other variables;
-    a `secret` value is not repeated.
-    """
-
-    kind: str
-    read: Callable[[str], Value]
-    default: str
-    meaning: str
-    unit: str = ""
-    shown: str = ""
-    secret: bool = False
-    name: str = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> Value:
-        value = os.environ.get(self.name) or self.default
-        if value == REQUIRED:
-            raise ImproperlyConfigured(f"Set {self.name} in the environment.")
-        try:
-            return self.read(value)
-        except ValueError as error:
-            told = "" if self.secret else f", not {value!r}"
-            raise ImproperlyConfigured(f"{self.name} must be {error}{told}.") from None
-
-
-def text(default: str, meaning: str, **more: Any) -> Variable[str]:
-    return Variable("text", str, default, meaning, **more)
-
-
-def switch(meaning: str, default: bool = False) -> Variable[bool]:
-    def read(value: str) -> bool:
-        if value not in ("True", "False"):
-            raise ValueError("True or False")
-        return value == "True"
-
-    return Variable("`True` or `False`", read, str(default), meaning)
-
-
-def whole(low: int, high: int, default: int | None, meaning: str, **more: Any) -> Variable[int]:
-    """Without a default, -1 stands for a variable that is not set."""
-
-    def read(value: str) -> int:
-        if not value:
-            return -1
-        if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
-        return int(value)
-
-    return Variable(f"{low} to {high}", read, "" if default is None else str(default), meaning, **more)
-
-
-def choice(among: tuple[str, ...], default: str, meaning: str, **more: Any) -> Variable[str]:
-    def read(value: str) -> str:
-        if value and value not in among:
-            raise ValueError(" or ".join(among))
-        return value
-
-    return Variable(" or ".join(f"`{word}`" for word in among), read, default, meaning, **more)
-
-
-def words(meaning: str, **more: Any) -> Variable[list[str]]:
-    return Variable("list, commas between", _words, "", meaning, **more)
-
-
-def networks(meaning: str) -> Variable[list[IPv4Network | IPv6Network]]:
-    def read(value: str) -> list[IPv4Network | IPv6Network]:
-        try:
-            return [ip_network(word) for word in _words(value)]
-        except ValueError:
-            raise ValueError("networks such as 10.0.0.0/8, with commas") from None
-
-    return Variable("networks, commas between", read, "", meaning)
-
-
-def url(default: str, meaning: str, *, schemes: tuple[str, ...] = HTTP, **more: Any) -> Variable[str]:
-    """Without a trailing slash; empty where none is set and there is no default."""
-
-    def read(value: str) -> str:
-        parts = urlsplit(value)
-        if value and (parts.scheme not in schemes or not (parts.hostname or parts.scheme == "sqlite")):
-            raise ValueError(f"a URL that starts with {' or '.join(schemes)}")
-        return value.rstrip("/")
-
-    return Variable(" or ".join(f"`{scheme}://`" for scheme in schemes), read, default, meaning, **more)
-
-
-def _words(value: str) -> list[str]:
-    return [word.strip() for word in value.split(",") if word.strip()]
-
-
-def _token(value: str) -> str:
-    if 0 < len(value) < SHORTEST_TOKEN:
-        raise ValueError(f"at least {SHORTEST_TOKEN} characters")
+def _switch(value: object) -> object:
+    if value not in ("True", "False"):
+        raise ValueError("write True or False")
     return value
 
 
-def _constants(value: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads(value or "{}"))
-    except ValueError:
-        raise ValueError("an object of JSON") from None
+def url(*schemes: str) -> AfterValidator:
+    """An address without a trailing slash."""
+
+    def read(value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in schemes or not (parts.hostname or parts.scheme == "sqlite"):
+            raise ValueError(f"write a URL that starts with {' or '.join(schemes)}")
+        return value.rstrip("/")
+
+    return AfterValidator(read)
 
 
-class Shared:
+def readable(read: Callable[[str], object]) -> AfterValidator:
+    """Text that the function takes; it raises ValueError."""
+
+    def kept(value: str) -> str:
+        read(value)
+        return value
+
+    return AfterValidator(kept)
+
+
+Switch = Annotated[bool, BeforeValidator(_switch)]
+words = BeforeValidator(lambda value: [word.strip() for word in value.split(",") if word.strip()])
+Words = Annotated[list[str], words]
+# What the reference says of their type.
+URL = Field(json_schema_extra={"format": "URL"})
+Url = Annotated[str, url("http", "https"), URL]
+DatabaseUrl = Annotated[str, url("sqlite", "postgres", "postgresql"), URL]
+
+
+class Shared(BaseModel):
     """What both projects read. Where each has an environment of its own, each may have its own values."""
 
-    DATA_DIR = text("", "The folder of SQLite databases, logs and generated secrets.", shown="`data`")
-    DEBUG = switch("Errors show the source. Taken only where the public address is on loopback.")
-    PROXIES = whole(
-        0,
-        10,
-        None,
-        "Proxies of yours in front, which end TLS, buffer requests and responses and add to `X-Forwarded-For`: the "
-        "address behind them is whose tries of signing in are counted.",
-        shown="1 under https, else 0",
-    )
-    GUNICORN_WORKERS = whole(1, 100, 3, "How many a web server has, each with four threads.", unit="processes")
-    LOG_LEVEL = choice(("DEBUG", "INFO", "WARNING", "ERROR"), "INFO", "The least that is written to the log.")
-    LOG_FORMAT = choice(logs.FORMATS, logs.LINES, "Lines for people, or one JSON object a line, as in the image.")
-    METRICS_TOKEN = Variable(
-        f"text of {SHORTEST_TOKEN} characters or more",
-        _token,
-        "",
-        "A random token with which Prometheus reads `/metrics`; without one nobody can.",
-        secret=True,
-    )
-    SENTRY_DSN = text("", "Where errors are reported; without one nothing is sent.", secret=True)
-    EMAIL_URL = Variable(
-        "`smtp://`, `smtp+tls://` (STARTTLS) or `smtps://`",
-        mail_settings,
-        "",
-        "The mail server, such as `smtp+tls://user:password@mail.example.org:587`, name and password quoted as in an "
-        "address. Without one no letters are sent, and addresses are not confirmed.",
-        secret=True,
-    )
-    EMAIL_FROM = text("", "The sender of letters.", shown="a name at the host of the public address")
-    REQUIRE_SECOND_FACTOR = switch("Leads, or operators, set up a second factor before they see anything.")
-    ANNOTATE_TEST_SETTINGS = Variable(
-        "JSON", _constants, "", "For tests of whole processes alone: constants of the settings with other values."
-    )
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+    DATA_DIR: str = ""
+    """The folder of SQLite databases, logs and generated secrets; `data` where none is named."""
+    DEBUG: Switch = False
+    """Errors show the source. Taken only where the public address is on loopback."""
+    PROXIES: Annotated[int, Field(ge=0, le=10), Unit("proxies")] = -1
+    """How many of yours are in front, end TLS, buffer requests and responses and add to `X-Forwarded-For`: the address
+    behind them is whose tries of signing in are counted. Where nothing is set: 1 under https, else 0."""
+    GUNICORN_WORKERS: Annotated[int, Field(ge=1, le=100), Unit("processes")] = 3
+    """How many a web server has, each with four threads."""
+    LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The least that is written to the log."""
+    LOG_FORMAT: Literal["lines", "json"] = "lines"
+    """Lines for people, or one JSON object a line, as in the image."""
+    METRICS_TOKEN: Annotated[str, Field(min_length=16)] = ""
+    """A random token with which Prometheus reads `/metrics`; without one nobody can."""
+    SENTRY_DSN: str = ""
+    """Where errors are reported; without one nothing is sent."""
+    EMAIL_URL: Annotated[str, readable(mail_settings), URL] = ""
+    """The mail server, such as `smtp+tls://user:password@mail.example.org:587` (STARTTLS; or `smtp://`, `smtps://`),
+    name and password quoted as in an address. Without one no letters are sent, and addresses are not confirmed."""
+    EMAIL_FROM: str = ""
+    """The sender of letters; a name at the host of the public address where none is set."""
+    REQUIRE_SECOND_FACTOR: Switch = False
+    """Leads, or operators, set up a second factor before they see anything."""
+    ANNOTATE_TEST_SETTINGS: Json[dict[str, Any]] = {}
+    """For tests of whole processes alone: constants of the settings with other values."""
+
+    @classmethod
+    def read(cls) -> Self:
+        """Raises ImproperlyConfigured with a line for each variable that is wrong."""
+        try:
+            return cls.model_validate({name: os.environ[name] for name in cls.model_fields if os.environ.get(name)})
+        except ValidationError as error:
+            raise ImproperlyConfigured("\n".join(map(_told, error.errors()))) from None
+
+    def proxies(self, public_url: str) -> int:
+        """TLS ends at a proxy, so there is one unless the environment says otherwise."""
+        return int(public_url.startswith("https://")) if self.PROXIES < 0 else self.PROXIES
 
 
-def variables(owner: type, *, inherited: bool = True) -> dict[str, Variable[Any]]:
-    """By name, those of `Shared` last."""
-    classes = owner.__mro__ if inherited else (owner,)
-    return {name: each for one in classes for name, each in vars(one).items() if isinstance(each, Variable)}
-
-
-def proxies(public_url: str) -> int:
-    """TLS ends at a proxy, so there is one unless the environment says otherwise."""
-    given = Shared.PROXIES
-    return int(public_url.startswith("https://")) if given < 0 else given
+def _told(error: Any) -> str:
+    name = error["loc"][0]
+    if error["type"] == "missing":
+        return f"Set {name} in the environment."
+    return f"{name}: {error['msg'].removeprefix('Value error, ')}."
 
 
 def origin(address: str) -> str:
@@ -212,5 +136,5 @@ def removed_variables(app_configs: Any, **kwargs: Any) -> Iterator[Any]:
 
     for name in filter(os.environ.get, REMOVED):
         new = name.removeprefix("MARKETPLACE_")
-        now = f"{new} has taken its place" if new in vars(Shared) else "its value is fixed now, see CHANGELOG.md"
+        now = f"{new} has taken its place" if new in Shared.model_fields else "its value is fixed now, see CHANGELOG.md"
         yield Warning(f"{name} is no longer read: {now}.", hint=f"Take {name} out of the environment.", id="env.W001")

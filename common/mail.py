@@ -11,7 +11,7 @@ PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 def mail_settings(address: str) -> dict[str, Any]:
     """Django's settings for smtp://, smtp+tls:// (STARTTLS) or smtps://user:password@host:port; none for an empty one.
 
-    Raises ValueError with what it must be.
+    Raises ValueError.
     """
     if not address:
         return {}
@@ -21,7 +21,7 @@ def mail_settings(address: str) -> dict[str, Any]:
     except ValueError:
         parts, port = urlsplit(""), None
     if parts.scheme not in PORTS or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise ValueError("an address such as smtp+tls://user:password@mail.example.org:587")
+        raise ValueError("write an address such as smtp+tls://user:password@mail.example.org:587")
     return {
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": port or PORTS[parts.scheme],

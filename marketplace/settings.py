@@ -10,10 +10,12 @@ from common import __version__, error_reports, logs
 from common.addresses import LOOPBACK_NAMES
 from common.configuration import debug_fault, is_home, secret_fault
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
-from common.env import proxies
 from common.icon import ROOT_FILES, keep_for_a_day
-from marketplace.environment import Marketplace as env
+from common.mail import mail_settings
+from marketplace.environment import Marketplace
+from marketplace.rules.throttling import parse as parse_rate
 
+env = Marketplace.read()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 DEBUG = env.DEBUG
@@ -37,7 +39,7 @@ MARKETPLACE_FRAMES_URL = env.MARKETPLACE_FRAMES_URL
 MARKETPLACE_ACCEPT_ANY_KEY = env.MARKETPLACE_ACCEPT_ANY_KEY
 MARKETPLACE_SANDBOX = env.MARKETPLACE_SANDBOX
 MARKETPLACE_TEST_CONTROLS = env.MARKETPLACE_TEST_CONTROLS
-MARKETPLACE_THROTTLE = env.MARKETPLACE_THROTTLE
+MARKETPLACE_THROTTLE = parse_rate(env.MARKETPLACE_THROTTLE)
 MARKETPLACE_SQS_ENDPOINT_URL = env.MARKETPLACE_SQS_ENDPOINT_URL
 MARKETPLACE_SNS_ENDPOINT_URL = env.MARKETPLACE_SNS_ENDPOINT_URL
 MARKETPLACE_AWS_ACCESS_KEY_ID = env.MARKETPLACE_AWS_ACCESS_KEY_ID
@@ -56,9 +58,9 @@ MARKETPLACE_HTTP_QUESTION_HOSTS = _own_names if _laptop else []
 globals().update(env.ANNOTATE_TEST_SETTINGS)
 MARKETPLACE_SIGN_UP = env.MARKETPLACE_SIGN_UP or ("open" if _laptop else "invitation")
 MARKETPLACE_POOL_LINKS = env.MARKETPLACE_POOL_LINKS
-MARKETPLACE_PROXIES = proxies(MARKETPLACE_PUBLIC_URL)
+MARKETPLACE_PROXIES = env.proxies(MARKETPLACE_PUBLIC_URL)
 # With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.
-_mail = env.EMAIL_URL
+_mail = mail_settings(env.EMAIL_URL)
 MARKETPLACE_MAIL = bool(_mail)
 globals().update(_mail)
 EMAIL_TIMEOUT = 20

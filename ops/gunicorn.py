@@ -15,9 +15,11 @@ from typing import Any
 # Gunicorn's own program does not look where it was started.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from common import env, logs, metrics_folder  # noqa: E402
+from common import logs, metrics_folder  # noqa: E402
+from common.env import Shared  # noqa: E402
 
-workers = env.Shared.GUNICORN_WORKERS
+_environment = Shared.read()
+workers = _environment.GUNICORN_WORKERS
 # gthread, but a request has come whole before it holds a thread.
 worker_class = "ops.slow_clients.Worker"
 threads = 4
@@ -58,7 +60,7 @@ def on_exit(server: Any) -> None:
         shutil.rmtree(os.environ[metrics_folder.FOLDER], ignore_errors=True)
 
 
-if env.Shared.LOG_FORMAT == logs.JSON:
+if _environment.LOG_FORMAT == logs.JSON:
     logconfig_dict = logs.of_gunicorn()
 
 

@@ -4,14 +4,14 @@ the examples of the two files that docker-compose.yml hands to the programs of e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 import yaml
+from annotated_types import Unit
 
-from common.env import REQUIRED, Shared, Variable, variables
+from common.env import Shared
 from hits.environment import Requester
 from marketplace.environment import Marketplace
 from ops.surroundings import ROOT
@@ -21,44 +21,57 @@ MARKER = "<!-- From here on made by `python -m ops.settings_reference`. -->\n"
 # The image sets the first; the others are for tests and laptops.
 NOT_ON_A_SERVER = {"DATA_DIR", "DEBUG", "ANNOTATE_TEST_SETTINGS", "MARKETPLACE_SANDBOX"}
 NOT_ON_A_SERVER |= {"MARKETPLACE_ACCEPT_ANY_KEY", "MARKETPLACE_TEST_CONTROLS"}
-SIDES = {"requester": Requester, "marketplace": Marketplace}
+# The marketplace's has a default, for laptops.
+NEEDED = {"SECRET_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "MARKETPLACE_SECRET_KEY"}
+TYPES = {"array": "list, commas between", "boolean": "`True` or `False`", "number": "amount in", "string": "text"}
 
 
 def made() -> dict[Path, str]:
     """Each file with what has to stand in it."""
     titles = {"Both sides": Shared, "The requester's side": Requester, "The marketplace": Marketplace}
-    parts = [f"\n## {title}\n\n{_table(variables(side, inherited=False))}" for title, side in titles.items()]
-    document = DOCUMENT.read_text(encoding="utf-8").partition(MARKER)[0] + MARKER + "".join(parts)
-    return {DOCUMENT: document, **{ROOT / f"{side}.env.example": _example(side) for side in SIDES}}
+    document = DOCUMENT.read_text(encoding="utf-8").partition(MARKER)[0] + MARKER
+    document += "".join(f"\n## {title}\n\n{_table(side)}" for title, side in titles.items())
+    sides = {"requester": Requester, "marketplace": Marketplace}
+    return {DOCUMENT: document, **{ROOT / f"{name}.env.example": _example(name, side) for name, side in sides.items()}}
 
 
-def _table(found: Mapping[str, Variable[Any]]) -> str:
-    rows = [f"| `{name}` | {one.meaning} | {_kind(one)} | {_default(one)} |\n" for name, one in found.items()]
-    return "".join(["| variable | meaning | type | default |\n|---|---|---|---|\n", *rows])
+def _table(side: type[Shared]) -> str:
+    text = "| variable | meaning | type | default |\n|---|---|---|---|\n"
+    for name in side.__annotations__:
+        if name in side.model_fields:
+            text += f"| `{name}` | {_meaning(side, name)} | {_type(side, name)} | {_default(side, name)} |\n"
+    return text
 
 
-def _kind(one: Variable[Any]) -> str:
-    return f"{one.kind} {one.unit}".strip()
+def _meaning(side: type[Shared], name: str) -> str:
+    return " ".join(str(side.model_fields[name].description).split())
 
 
-def _default(one: Variable[Any]) -> str:
-    return one.shown or (one.default if one.default in ("", REQUIRED) else f"`{one.default}`") or "none"
+def _type(side: type[Shared], name: str) -> str:
+    shape: dict[str, Any] = side.model_json_schema()["properties"][name]
+    if "enum" in shape:
+        return " or ".join(f"`{word}`" for word in shape["enum"] if word)
+    units = [f" {each.unit}" for each in side.model_fields[name].metadata if isinstance(each, Unit)]
+    bounds = f"{shape['minimum']} to {shape['maximum']}" if "maximum" in shape else ""
+    return (bounds or shape.get("format") or TYPES[shape.get("type", "number")]) + "".join(units)
 
 
-def _example(side: str) -> str:
+def _default(side: type[Shared], name: str) -> str:
+    value = side.model_fields[name].default
+    return "needed" if name in NEEDED else "none" if value in ("", -1, [], {}) else f"`{value}`"
+
+
+def _example(name: str, side: type[Shared]) -> str:
     composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
-    left_out = NOT_ON_A_SERVER | set(composed[f"x-{side}"]["environment"])
-    parts = [
-        f"# Copy to {side}.env: docker-compose.yml hands it to the {side}'s programs alone. Never commit the copy.\n"
-        "# What has a default is set by taking the sign away before its name.\n"
-    ]
-    for name, one in variables(SIDES[side]).items():
-        if name not in left_out:
-            said = f"{one.meaning} ({_kind(one)}; {_default(one)})".replace("`", "")
-            needed = REQUIRED in (one.default, one.shown)
-            parts += [f"\n{line}" for line in wrap(said, 119, initial_indent="# ", subsequent_indent="# ")]
-            parts.append(f"\n{'' if needed else '# '}{name}={'' if needed else one.default}\n")
-    return "".join(parts)
+    left_out = NOT_ON_A_SERVER | set(composed[f"x-{name}"]["environment"])
+    text = f"# Copy to {name}.env: docker-compose.yml hands it to the {name}'s programs alone. Never commit the copy.\n"
+    wanted = [variable for variable in side.model_fields if variable not in left_out]
+    for variable in sorted(wanted, key=lambda each: (each not in NEEDED, each in Shared.model_fields)):
+        said = f"{_meaning(side, variable)} ({_type(side, variable)})".replace("`", "")
+        text += "".join(f"{line}\n" for line in wrap(said, 119, initial_indent="# ", subsequent_indent="# "))
+        default = _default(side, variable).strip("`")
+        text += f"{variable}=\n" if default == "needed" else f"# {variable}={default.replace('none', '')}\n"
+    return text
 
 
 def main() -> None:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from common.env import variables
 from hits.environment import Requester
 from marketplace.environment import Marketplace
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Of `make run` alone: ports, and a module of settings that another program may have named.
-OURS = {*variables(Requester), *variables(Marketplace), "BROKER_PORT", "DJANGO_SETTINGS_MODULE", "WEB_PORT"}
+OURS = {*Requester.model_fields, *Marketplace.model_fields, "BROKER_PORT", "DJANGO_SETTINGS_MODULE", "WEB_PORT"}
 # What boto3 reads besides, the port of the marketplace, and what was read once, so that it is named at the start.
 OUR_PREFIXES = ("AWS_", "MARKETPLACE_", "MTURK_")
 

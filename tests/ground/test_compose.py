@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from common.env import variables
 from hits.environment import Requester
 from marketplace.environment import Marketplace
 from ops.programs import programs
@@ -168,7 +167,7 @@ def test_the_proxy_reads_the_addresses_of_both_sites_and_no_secret(config: dict[
 
 def test_what_compose_sets_for_a_side_is_a_variable_of_that_side(config: dict[str, Any]) -> None:
     for service, side in (("web", Requester), ("marketplace", Marketplace)):
-        assert set(config["services"][service]["environment"]) <= set(variables(side))
+        assert set(config["services"][service]["environment"]) <= set(side.model_fields)
 
 
 def test_the_sandbox_stays_off(config: dict[str, Any]) -> None:

@@ -109,9 +109,9 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
     ("environment", "words"),
     [
         ({}, "MARKETPLACE_SECRET_KEY is not set"),
-        ({"DEBUG": "yes"}, "DEBUG must be True or False"),
-        ({"DEBUG": "True", "MARKETPLACE_STARTING_BALANCE": "1.234"}, "at most two decimals"),
-        ({"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "must be an origin"),
+        ({"DEBUG": "yes"}, "DEBUG: write True or False"),
+        ({"DEBUG": "True", "MARKETPLACE_STARTING_BALANCE": "1.234"}, "no more than 2 decimal places"),
+        ({"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "write an origin"),
         ({"DEBUG": "True", "MARKETPLACE_DATABASE_URL": "mysql://u:p@h/n"}, "starts with sqlite"),
         (
             {

@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from common.env import Shared
+from common.mail import mail_settings
 from marketplace.models import Letter, Worker
 from marketplace.verbs import access, letters
 
@@ -74,12 +75,12 @@ def test_a_letter_that_cannot_be_sent_is_tried_six_times(worker: Worker, setting
 
 def test_a_mail_address_is_read_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", "smtp+tls://commons%40lab:p%2Fw@mail.example.org")
-    read = Shared.EMAIL_URL
+    read = mail_settings(Shared.read().EMAIL_URL)
     assert (read["EMAIL_HOST_USER"], read["EMAIL_HOST_PASSWORD"]) == ("commons@lab", "p/w")
     assert (read["EMAIL_PORT"], read["EMAIL_USE_TLS"], read["EMAIL_USE_SSL"]) == (587, True, False)
     for wrong in ("mail.example.org", "http://mail.example.org", "smtp://", "smtp://h:x", "smtp://h/path"):
         monkeypatch.setenv("EMAIL_URL", wrong)
-        with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL must be an address such as [^,]*\.$"):
-            _ = Shared.EMAIL_URL
+        with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL: write an address such as [^,]*\.$"):
+            Shared.read()
     monkeypatch.delenv("EMAIL_URL")
-    assert Shared.EMAIL_URL == {}
+    assert mail_settings(Shared.read().EMAIL_URL) == {}
