@@ -7,12 +7,11 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from annotate import __version__
 from common import error_reports, logs, sizes
-from common.configuration import debug_fault, is_home, secret_fault
+from common.configuration import is_home
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.env import origin
 from common.icon import ROOT_FILES, keep_for_a_day
@@ -30,10 +29,7 @@ SECRET_KEY = env.SECRET_KEY
 
 # Addresses. The marketplace is known by its wire endpoint and by the origins that its frames submit to.
 PUBLIC_URL = env.PUBLIC_URL
-# Here and not in a system check: no process of any kind starts with these faults.
-_fault = secret_fault("SECRET_KEY", SECRET_KEY, PUBLIC_URL) or debug_fault("DEBUG", DEBUG, PUBLIC_URL)
-if _fault:
-    raise ImproperlyConfigured(_fault)
+env.refuse_unsafe("SECRET_KEY", PUBLIC_URL)
 MTURK_ENDPOINT_URL = env.MTURK_ENDPOINT_URL
 MTURK_SUBMIT_ORIGINS = [origin(address) for address in env.MTURK_SUBMIT_ORIGINS or [MTURK_ENDPOINT_URL]]
 # Events of HITs come by a queue (SQS, or a server that speaks its API), by the marketplace's signed webhook, or not.

@@ -8,12 +8,9 @@ from common.addresses import is_loopback
 
 SHORTEST_SECRET = 32
 FEWEST_CHARACTERS = 10
-# Of a token or secret that only programs send.
-SHORTEST_TOKEN = 16
 # Keys that stand in this repository, where anybody can read them.
 PUBLISHED = frozenset(
     {
-        "for-debugging-on-one-machine-only-not-secret",
         "only-for-tests-only-for-tests-only-for-tests",
         "a-key-for-tests-only-0123456789abcdef",
     }

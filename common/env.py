@@ -16,6 +16,7 @@ from annotated_types import Unit
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Json, ValidationError
 
+from common.configuration import debug_fault, secret_fault
 from common.mail import mail_settings
 
 # What earlier versions read. Constants have taken the place of those without a variable of the same name in `Shared`.
@@ -111,6 +112,12 @@ class Shared(BaseModel):
             return cls.model_validate({name: os.environ[name] for name in cls.model_fields if os.environ.get(name)})
         except ValidationError as error:
             raise ImproperlyConfigured("\n".join(map(_told, error.errors()))) from None
+
+    def refuse_unsafe(self, secret: str, public_url: str) -> None:
+        """Not a system check: no process of any kind starts with these faults. `secret` is the name of a variable."""
+        fault = secret_fault(secret, getattr(self, secret), public_url) or debug_fault("DEBUG", self.DEBUG, public_url)
+        if fault:
+            raise ImproperlyConfigured(fault)
 
     def proxies(self, public_url: str) -> int:
         """TLS ends at a proxy, so there is one unless the environment says otherwise."""

@@ -29,7 +29,7 @@ class Requester(Shared):
     """A requester's key pair at the marketplace. boto3 reads it: `AWS_PROFILE` and its other places serve too."""
     AWS_SECRET_ACCESS_KEY: str = ""
     """The secret half of the key pair."""
-    MTURK_WEBHOOK_SECRET: str = ""
+    MTURK_WEBHOOK_SECRET: Annotated[str, Field(min_length=16)] = ""
     """What the marketplace made up for its webhook, which tells of answers at `PUBLIC_URL/events/`. Without it and
     without a queue, answers are looked for."""
     MTURK_EVENTS_QUEUE_URL: Url = ""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from annotated_types import Unit
 from pydantic import AfterValidator, Field
 
-from common.env import DatabaseUrl, Shared, Switch, Words, readable
+from common.env import URL, DatabaseUrl, Shared, Switch, Words, readable
 from marketplace.rules.throttling import parse as parse_rate
 
 
@@ -21,13 +21,12 @@ def _origin(value: str) -> str:
     return value.rstrip("/")
 
 
-Origin = Annotated[str, AfterValidator(_origin)]
+Origin = Annotated[str, AfterValidator(_origin), URL]
 
 
 class Marketplace(Shared):
-    MARKETPLACE_SECRET_KEY: str = ""
-    """Signs sessions and links in letters. At least 32 random characters, as for the other side; with `DEBUG` none is
-    needed."""
+    MARKETPLACE_SECRET_KEY: str
+    """Signs sessions and links in letters. At least 32 random characters, as for the other side."""
     MARKETPLACE_PUBLIC_URL: Origin = "http://127.0.0.1:8001"
     """The address of the worker site, the operator's site and the API; https on a server."""
     MARKETPLACE_FRAMES_URL: Origin = ""
@@ -44,9 +43,7 @@ class Marketplace(Shared):
     """Whether requesters may let people in by links of their pools, also where others need an invitation."""
     MARKETPLACE_CONTACT: str = ""
     """Whom workers ask when the site cannot help, such as: Dana Doe (dana@example.org)."""
-    MARKETPLACE_STARTING_BALANCE: Annotated[Decimal, Field(ge=0, decimal_places=2), Unit("US dollars")] = Decimal(
-        10_000
-    )
+    MARKETPLACE_STARTING_BALANCE: Annotated[Decimal, Field(ge=0, decimal_places=2), Unit("USD")] = Decimal(10_000)
     """What a requester has who was made by command or by an unknown key."""
     MARKETPLACE_THROTTLE: Annotated[str, readable(parse_rate)] = ""
     """Calls that one requester may make: `20,5/s` is 20 at once, 5 a second in the long run; without it, any."""
@@ -57,7 +54,7 @@ class Marketplace(Shared):
     MARKETPLACE_AWS_ACCESS_KEY_ID: str = ""
     """A key pair with the right to send to these queues and topics alone."""
     MARKETPLACE_AWS_SECRET_ACCESS_KEY: str = ""
-    """Its secret half."""
+    """The secret half of the key pair."""
     MARKETPLACE_AWS_REGION: str = "us-east-1"
     """The region of queues and topics."""
     MARKETPLACE_SANDBOX: Switch = False

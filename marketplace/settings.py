@@ -4,11 +4,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import dj_database_url
-from django.core.exceptions import ImproperlyConfigured
 
 from common import __version__, error_reports, logs
 from common.addresses import LOOPBACK_NAMES
-from common.configuration import debug_fault, is_home, secret_fault
+from common.configuration import is_home
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import mail_settings
@@ -20,20 +19,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 DEBUG = env.DEBUG
 SECRET_KEY = env.MARKETPLACE_SECRET_KEY
-if not SECRET_KEY:
-    if not DEBUG:
-        raise ImproperlyConfigured(
-            "MARKETPLACE_SECRET_KEY is not set: give 50 random characters, or DEBUG=True on a laptop."
-        )
-    SECRET_KEY = "for-debugging-on-one-machine-only-not-secret"
-
 MARKETPLACE_PUBLIC_URL = env.MARKETPLACE_PUBLIC_URL
-# Here and not in a system check: no process of any kind starts with these faults.
-_fault = secret_fault("MARKETPLACE_SECRET_KEY", SECRET_KEY, MARKETPLACE_PUBLIC_URL) or debug_fault(
-    "DEBUG", DEBUG, MARKETPLACE_PUBLIC_URL
-)
-if _fault:
-    raise ImproperlyConfigured(_fault)
+env.refuse_unsafe("MARKETPLACE_SECRET_KEY", MARKETPLACE_PUBLIC_URL)
 # Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
 MARKETPLACE_FRAMES_URL = env.MARKETPLACE_FRAMES_URL
 MARKETPLACE_ACCEPT_ANY_KEY = env.MARKETPLACE_ACCEPT_ANY_KEY
