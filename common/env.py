@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from annotated_types import Unit
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Json, ValidationError
 
@@ -82,10 +81,10 @@ class Shared(BaseModel):
     """The folder of SQLite databases, logs and generated secrets; `data` where none is named."""
     DEBUG: Switch = False
     """Errors show the source. Taken only where the public address is on loopback."""
-    PROXIES: Annotated[int, Field(ge=0, le=10), Unit("proxies")] = -1
+    PROXIES: Annotated[int, Field(ge=0, le=10, json_schema_extra={"unit": "proxies"})] = -1
     """How many of yours are in front, end TLS, buffer requests and responses and add to `X-Forwarded-For`: the address
     behind them is whose tries of signing in are counted. Where nothing is set: 1 under https, else 0."""
-    GUNICORN_WORKERS: Annotated[int, Field(ge=1, le=100), Unit("processes")] = 3
+    GUNICORN_WORKERS: Annotated[int, Field(ge=1, le=100, json_schema_extra={"unit": "processes"})] = 3
     """How many a web server has, each with four threads."""
     LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """The least that is written to the log."""

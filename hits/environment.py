@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from annotated_types import Unit
 from pydantic import Field, IPvAnyNetwork
 
 from common.env import URL, DatabaseUrl, Shared, Switch, Url, Words, url, words
@@ -42,7 +41,7 @@ class Requester(Shared):
     """Webhooks of projects may be http; otherwise they are https."""
     WEBHOOK_NETWORKS: Annotated[list[IPvAnyNetwork], words] = []
     """Internal networks in which webhooks may be, such as `10.20.0.0/16`."""
-    TEXT_EVIDENCE_DAYS: Annotated[int, Field(ge=0, le=3650), Unit("days")] = 180
+    TEXT_EVIDENCE_DAYS: Annotated[int, Field(ge=0, le=3650, json_schema_extra={"unit": "days"})] = 180
     """How long after an answer what its page counted, and figures of its texts, are deleted; 0 for never."""
     PLUGIN_DIRS: Words = []
     """Folders with protocols and recipes of yours."""

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from annotated_types import Unit
 from pydantic import AfterValidator, Field
 
 from common.env import URL, DatabaseUrl, Shared, Switch, Words, readable
@@ -43,7 +42,9 @@ class Marketplace(Shared):
     """Whether requesters may let people in by links of their pools, also where others need an invitation."""
     MARKETPLACE_CONTACT: str = ""
     """Whom workers ask when the site cannot help, such as: Dana Doe (dana@example.org)."""
-    MARKETPLACE_STARTING_BALANCE: Annotated[Decimal, Field(ge=0, decimal_places=2), Unit("USD")] = Decimal(10_000)
+    MARKETPLACE_STARTING_BALANCE: Annotated[
+        Decimal, Field(ge=0, decimal_places=2, json_schema_extra={"unit": "USD"})
+    ] = Decimal(10_000)
     """What a requester has who was made by command or by an unknown key."""
     MARKETPLACE_THROTTLE: Annotated[str, readable(parse_rate)] = ""
     """Calls that one requester may make: `20,5/s` is 20 at once, 5 a second in the long run; without it, any."""

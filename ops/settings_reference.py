@@ -9,7 +9,6 @@ from pathlib import Path
 from textwrap import wrap
 
 import yaml
-from annotated_types import Unit
 
 from common.env import Shared
 from hits.environment import Requester
@@ -50,7 +49,7 @@ def described(side: type[Shared]) -> Iterator[tuple[str, str, str, str]]:
             kind = " or ".join(f"`{word}`" for word in shape["enum"] if word)
         if "maximum" in shape:
             kind = f"{shape['minimum']} to {shape['maximum']}"
-        kind += "".join(f" {each.unit}" for each in field.metadata if isinstance(each, Unit))
+        kind += f" {shape['unit']}" if "unit" in shape else ""
         default = "none" if field.default in ("", -1, [], {}) else f"`{field.default}`"
         yield name, " ".join(str(field.description).split()), kind, "needed" if name in NEEDED else default
 
