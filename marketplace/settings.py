@@ -33,7 +33,7 @@ MARKETPLACE_AWS_ACCESS_KEY_ID = env.MARKETPLACE_AWS_ACCESS_KEY_ID
 MARKETPLACE_AWS_SECRET_ACCESS_KEY = env.MARKETPLACE_AWS_SECRET_ACCESS_KEY
 MARKETPLACE_AWS_REGION = env.MARKETPLACE_AWS_REGION
 MARKETPLACE_STARTING_BALANCE = env.MARKETPLACE_STARTING_BALANCE
-# How many HITs one worker may have in hand at a time; Mechanical Turk had this number.
+# How many HITs one worker may have in hand at a time, so that nobody keeps the work from the others.
 MARKETPLACE_QUEUE_LIMIT = 25
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
