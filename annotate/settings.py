@@ -53,7 +53,7 @@ MTURK_SETTLE_SECONDS = 2 if _near else 900
 # Of the whole account, however many processes: where the rate starts, and the most that it may grow to. In between it
 # finds by itself what the marketplace lets through, and doubles each second while more is needed.
 MTURK_CALLS_A_SECOND, MTURK_MOST_CALLS_A_SECOND = (50 if _near else 10), 200
-# The wait for one answer; a call with its wait for a turn and all its attempts, after which the row is sent again later.
+# The wait for one answer; a call with its wait for a turn and all its attempts, before the row is sent again later.
 MTURK_TIMEOUT_SECONDS, MTURK_DEADLINE_SECONDS = 20, 60
 # How soon what a crash left is taken up again: sooner than a lead asks, and without much to ask the database.
 RESUME_SECONDS = 15
