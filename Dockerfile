@@ -17,7 +17,7 @@ COPY . .
 RUN useradd --uid 10001 --no-create-home annotate \
     && install --directory --owner=annotate --group=annotate --mode=700 /data
 USER annotate
-ENV DATA_DIR=/data MARKETPLACE_DATA_DIR=/data HOME=/data
+ENV DATA_DIR=/data HOME=/data LOG_FORMAT=json
 VOLUME /data
 # Static files are found in the source tree and served by the web processes; nothing is collected here, and no
 # setting, so no secret either, is needed to build the image.

@@ -7,6 +7,7 @@ from typing import Any
 from celery import Celery, signals
 from django.conf import settings
 
+from common.env import Shared
 from common.logs import JSON
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
@@ -21,7 +22,7 @@ def log_as_the_settings_say(**more: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
 
 
-if os.environ.get("LOG_FORMAT") == JSON:
+if Shared.read().LOG_FORMAT == JSON:
     signals.setup_logging.connect(log_as_the_settings_say)
 
 

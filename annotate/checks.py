@@ -8,7 +8,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
-from common.configuration import SHORTEST_TOKEN, is_home
+from common.configuration import is_home
+from common.env import removed_variables
+
+register(removed_variables)
 
 
 @register(Tags.security)
@@ -39,36 +42,6 @@ def credentials_are_there(app_configs, **kwargs):
             "No credentials for the marketplace in the environment.",
             hint="Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a requester's key pair.",
             id="annotate.W001",
-        )
-
-
-@register()
-def calls_have_time_for_an_answer(app_configs, **kwargs):
-    if settings.MTURK_DEADLINE_SECONDS <= settings.MTURK_TIMEOUT_SECONDS:
-        yield Error(
-            "A call's deadline is not longer than the wait for one answer.",
-            hint="Set MTURK_DEADLINE_SECONDS to more than MTURK_TIMEOUT_SECONDS, at best to three times as much.",
-            id="annotate.E010",
-        )
-
-
-@register()
-def rates_are_in_order(app_configs, **kwargs):
-    if settings.MTURK_CALLS_A_SECOND > settings.MTURK_MOST_CALLS_A_SECOND:
-        yield Error(
-            "The rate of calls starts above the most that is allowed.",
-            hint="Set MTURK_CALLS_A_SECOND to at most MTURK_MOST_CALLS_A_SECOND.",
-            id="annotate.E011",
-        )
-
-
-@register(Tags.security)
-def webhook_cannot_be_guessed(app_configs, **kwargs):
-    if 0 < len(settings.MTURK_WEBHOOK_SECRET) < SHORTEST_TOKEN:
-        yield Error(
-            "MTURK_WEBHOOK_SECRET is too short: whoever guesses it has the marketplace asked again and again.",
-            hint=f"Give the secret that the marketplace made for its webhook; {SHORTEST_TOKEN} characters at least.",
-            id="annotate.E012",
         )
 
 

@@ -3,98 +3,86 @@
 import os
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from annotate import __version__
-from common import env, error_reports, logs
-from common.configuration import debug_fault, secret_fault
+from common import error_reports, logs, sizes
+from common.configuration import is_home
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
+from common.env import origin
 from common.icon import ROOT_FILES, keep_for_a_day
-from common.mail import env_mail
+from common.mail import mail_settings
+from hits.environment import Requester
 
+env = Requester.read()
 CODE_VERSION = __version__
 ROOT = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.text("DATA_DIR", str(ROOT / "data")))
+DATA_DIR = Path(env.DATA_DIR or ROOT / "data")
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
-DEBUG = env.boolean("DEBUG", False)
-SECRET_KEY = env.text("SECRET_KEY")
+DEBUG = env.DEBUG
+SECRET_KEY = env.SECRET_KEY
 
 # Addresses. The marketplace is known by its wire endpoint and by the origins that its frames submit to.
-PUBLIC_URL = env.url("PUBLIC_URL", "http://localhost:8000", schemes=("http", "https"))
-# Here and not in a system check: no process of any kind starts with these faults.
-_fault = secret_fault("SECRET_KEY", SECRET_KEY, PUBLIC_URL) or debug_fault("DEBUG", DEBUG, PUBLIC_URL)
-if _fault:
-    raise ImproperlyConfigured(_fault)
-MTURK_ENDPOINT_URL = env.url("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001", schemes=("http", "https"))
-MTURK_SUBMIT_ORIGINS = [env.origin(o) for o in env.words("MTURK_SUBMIT_ORIGINS", env.origin(MTURK_ENDPOINT_URL))]
-MTURK_REGION = env.text("MTURK_REGION", "us-east-1")
-MTURK_CONNECTIONS = env.integer("MTURK_CONNECTIONS", 8, low=1, high=64)
-MTURK_TIMEOUT_SECONDS = env.integer("MTURK_TIMEOUT_SECONDS", 20, low=1, high=300)
-# A call with its wait for a turn and all its attempts; then the row waits and is sent again later.
-MTURK_DEADLINE_SECONDS = env.integer("MTURK_DEADLINE_SECONDS", 60, low=2, high=600)
-# Of the whole account, however many processes: where the rate starts, and the most that it may grow to.
-MTURK_CALLS_A_SECOND = env.integer("MTURK_CALLS_A_SECOND", 10, low=1, high=5000)
-MTURK_MOST_CALLS_A_SECOND = env.integer("MTURK_MOST_CALLS_A_SECOND", 200, low=1, high=5000)
-HARVEST_SECONDS = env.integer("HARVEST_SECONDS", 30, low=1, high=86_400)
-# The list of reviewable HITs is read a page every so often: what pages and events did not tell of shows there.
-HARVEST_SWEEP_SECONDS = env.integer("HARVEST_SWEEP_SECONDS", 300, low=1, high=86_400)
-# How long the marketplace's reads may lag behind: two looks so far apart must agree that a HIT stays short of answers.
-MTURK_SETTLE_SECONDS = env.integer("MTURK_SETTLE_SECONDS", 900, low=0, high=86_400)
+PUBLIC_URL = env.PUBLIC_URL
+env.refuse_unsafe("SECRET_KEY", PUBLIC_URL)
+MTURK_ENDPOINT_URL = env.MTURK_ENDPOINT_URL
+MTURK_SUBMIT_ORIGINS = [origin(address) for address in env.MTURK_SUBMIT_ORIGINS or [MTURK_ENDPOINT_URL]]
 # Events of HITs come by a queue (SQS, or a server that speaks its API), by the marketplace's signed webhook, or not.
-MTURK_EVENTS_QUEUE_URL = env.optional_url("MTURK_EVENTS_QUEUE_URL", schemes=("http", "https"))
-MTURK_EVENTS_QUEUE_ENDPOINT_URL = env.optional_url("MTURK_EVENTS_QUEUE_ENDPOINT_URL", schemes=("http", "https"))
-# The queue's own key pair; empty: the marketplace's.
-MTURK_EVENTS_ACCESS_KEY_ID = os.environ.get("MTURK_EVENTS_ACCESS_KEY_ID", "")
-MTURK_EVENTS_SECRET_ACCESS_KEY = os.environ.get("MTURK_EVENTS_SECRET_ACCESS_KEY", "")
-MTURK_WEBHOOK_SECRET = os.environ.get("MTURK_WEBHOOK_SECRET", "")
-EVENTS_SECONDS = 5
-# How soon what a crash left is taken up again.
-RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
-# How soon members are told of what is new in their projects.
-NOTICES_SECONDS = env.integer("NOTICES_SECONDS", 60, low=1, high=3600)
-# Webhooks are on the internet and https, unless these allow more: http, and internal networks, such as that of a lab.
-WEBHOOK_HTTP = env.boolean("WEBHOOK_HTTP", False)
-WEBHOOK_NETWORKS = env.networks("WEBHOOK_NETWORKS")
-# The most that one call may take; the first wait after one in vain, from where on it doubles up to an hour; how long an
-# event is tried for; and how long messages that are done with are kept.
-WEBHOOK_TIMEOUT_SECONDS = env.integer("WEBHOOK_TIMEOUT_SECONDS", 10, low=1, high=60)
-WEBHOOK_RETRY_SECONDS = env.integer("WEBHOOK_RETRY_SECONDS", 5, low=1, high=3600)
-WEBHOOK_HOURS = env.integer("WEBHOOK_HOURS", 72, low=1, high=720)
-WEBHOOK_KEPT_DAYS = env.integer("WEBHOOK_KEPT_DAYS", 30, low=1, high=365)
-MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
-# What reviewers send in (corrections), and readers and people outside of a project (predictions, recipes).
-MAX_REVIEWER_UPLOAD_BYTES = env.integer("MAX_REVIEWER_UPLOAD_MB", 16, low=1, high=1024) * 1024 * 1024
-MAX_READER_UPLOAD_BYTES = env.integer("MAX_READER_UPLOAD_MB", 8, low=1, high=1024) * 1024 * 1024
-# Pictures, sounds and videos that come at once.
-MAX_MEDIA_BYTES = env.integer("MAX_MEDIA_MB", 512, low=1, high=4096) * 1024 * 1024
-# The most that reading and storing one file may take.
-IMPORT_SECONDS = env.integer("IMPORT_SECONDS", 1800, low=60, high=86_400)
-# The most that a computation may take, and any other job. A minute later a worker that has not come back is killed.
-COMPUTE_SECONDS = env.integer("COMPUTE_SECONDS", 6 * 3600, low=60, high=7 * 86_400)
-JOB_SECONDS = env.integer("JOB_SECONDS", 3600, low=60, high=86_400)
-# A process of the worker that holds more after a job makes room for a new one; 0 for no limit.
-WORKER_MEMORY_MB = env.integer("WORKER_MEMORY_MB", 400, low=0, high=65_536)
+MTURK_EVENTS_QUEUE_URL = env.MTURK_EVENTS_QUEUE_URL
+MTURK_EVENTS_ACCESS_KEY_ID = env.MTURK_EVENTS_ACCESS_KEY_ID
+MTURK_EVENTS_SECRET_ACCESS_KEY = env.MTURK_EVENTS_SECRET_ACCESS_KEY
+MTURK_WEBHOOK_SECRET = env.MTURK_WEBHOOK_SECRET
+WEBHOOK_HTTP = env.WEBHOOK_HTTP
+WEBHOOK_NETWORKS = env.WEBHOOK_NETWORKS
 # Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.
-PLUGIN_DIRS = [Path(folder) for folder in env.words("PLUGIN_DIRS")]
+PLUGIN_DIRS = [Path(folder) for folder in env.PLUGIN_DIRS]
+
+# Calls of a marketplace on this machine cost nothing, it takes as many as it can answer, and its reads do not lag.
+_near = is_home(MTURK_ENDPOINT_URL)
+# How often due HITs are fetched: an answer is here soon, and a page of them costs one call.
+HARVEST_SECONDS = 5 if _near else 30
+# The list of reviewable HITs is read a page every so often: what pages and events did not tell of shows there.
+HARVEST_SWEEP_SECONDS = 10 if _near else 300
+# How long the marketplace's reads may lag behind: two looks so far apart must agree that a HIT stays short of answers.
+MTURK_SETTLE_SECONDS = 2 if _near else 900
+# Of the whole account, however many processes: where the rate starts, and the most that it may grow to. In between it
+# finds by itself what the marketplace lets through, and doubles each second while more is needed.
+MTURK_CALLS_A_SECOND, MTURK_MOST_CALLS_A_SECOND = (50 if _near else 10), 200
+# The wait for one answer; a call with its wait for a turn and all its attempts, before the row is sent again later.
+MTURK_TIMEOUT_SECONDS, MTURK_DEADLINE_SECONDS = 20, 60
+# How soon what a crash left is taken up again: sooner than a lead asks, and without much to ask the database.
+RESUME_SECONDS = 15
+# The most that one call of a webhook may take; the first wait after one in vain, which doubles up to an hour.
+WEBHOOK_TIMEOUT_SECONDS, WEBHOOK_RETRY_SECONDS = 10, 5
+globals().update(env.ANNOTATE_TEST_SETTINGS)
+EVENTS_SECONDS = 5
+# How soon members are told of what is new in their projects.
+NOTICES_SECONDS = 60
+# The most that a job may take that is neither an import nor a computation: those have limits in hits/tasks.py. A minute
+# later a worker that has not come back is killed.
+JOB_SECONDS = 3600
+MAX_IMPORT_BYTES = sizes.IMPORT_MB * sizes.MB
+MAX_MEDIA_BYTES = sizes.MEDIA_MB * sizes.MB
+# What reviewers send in (corrections), and readers and people outside of a project (predictions, recipes).
+MAX_REVIEWER_UPLOAD_BYTES, MAX_READER_UPLOAD_BYTES = 16 * sizes.MB, 8 * sizes.MB
 
 _https = PUBLIC_URL.startswith("https://")
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", PUBLIC_URL.split("//")[1].split(":")[0])
-if DEBUG:
-    ALLOWED_HOSTS += ["localhost", "127.0.0.1"]
-CSRF_TRUSTED_ORIGINS = [env.origin(PUBLIC_URL)]
+_host = str(urlsplit(PUBLIC_URL).hostname)
+ALLOWED_HOSTS = [_host, *(["localhost", "127.0.0.1"] if is_home(PUBLIC_URL) else [])]
+CSRF_TRUSTED_ORIGINS = [origin(PUBLIC_URL)]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
-# How many proxies of ours add to X-Forwarded-For: tries of signing in are counted by the address behind them.
-PROXIES = env.integer("PROXIES", 1 if env.boolean("BEHIND_PROXY") else 0, low=0, high=10)
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.boolean("BEHIND_PROXY") else None
+PROXIES = env.proxies(PUBLIC_URL)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
 # Where a proxy says what came by TLS; whoever asks for the health of a process asks it directly.
-SECURE_SSL_REDIRECT = _https and env.boolean("BEHIND_PROXY")
+SECURE_SSL_REDIRECT = _https and PROXIES > 0
 SECURE_REDIRECT_EXEMPT = ["^health/", "^ready/", "^metrics"]
-SECURE_HSTS_SECONDS = env.integer("HSTS_SECONDS", 365 * 24 * 3600, low=0, high=10**9) if _https else 0
+# A year, the least that browsers' lists of such sites take.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _https else 0
 # Other host names of the domain are not ours to decide about, and a list of browsers is not left in a day.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
@@ -169,7 +157,8 @@ TEMPLATES = [
 ]
 
 STATIC_URL = "static/"
-STATIC_ROOT = env.text("STATIC_ROOT", str(ROOT / ".collected" / "annotate"))
+# Nothing has to be collected: web processes serve static files from the source tree.
+STATIC_ROOT = ROOT / ".collected" / "annotate"
 STATICFILES_DIRS = [ROOT / "static"] + [
     (found.parent.name, found) for root in PLUGIN_ROOTS for found in sorted(root.glob("protocols/*/static"))
 ]
@@ -180,24 +169,17 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 DATABASES = {
     "default": dj_database_url.parse(
-        env.url(
-            "DATABASE_URL", f"sqlite:///{DATA_DIR / 'annotate.sqlite3'}", schemes=("sqlite", "postgres", "postgresql")
-        ),
-        conn_max_age=60,
-        conn_health_checks=True,
+        env.DATABASE_URL or f"sqlite:///{DATA_DIR / 'annotate.sqlite3'}", conn_max_age=60, conn_health_checks=True
     )
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
-# Of PostgreSQL, in seconds; 0 for no limit. A page's statement ends before the visitor and the proxy have left; a job's
-# after the longest step that a large project has. Commands (migrations, backups) have none: common/database_limits.py.
-wait_for_connection(DATABASES["default"], env.integer("DATABASE_CONNECT_SECONDS", 10, low=1, high=120))
-DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 25, low=0, high=3600)
-DATABASE_IDLE_SECONDS = env.integer("DATABASE_IDLE_SECONDS", 60, low=0, high=3600)
-DATABASE_JOB_SECONDS = env.integer("DATABASE_JOB_SECONDS", 3600, low=0, high=86_400)
+wait_for_connection(DATABASES["default"])
+# A job's statement ends after the longest step that a large project has: common/database_limits.py has those of pages.
+DATABASE_JOB_SECONDS = 3600
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.url("REDIS_URL", "redis://127.0.0.1:6390/0", schemes=("redis", "rediss"))
+REDIS_URL = env.REDIS_URL
 CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -205,8 +187,8 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT, CELERY_TASK_TIME_LIMIT = JOB_SECONDS, JOB_SECONDS + 60
-if WORKER_MEMORY_MB:
-    CELERY_WORKER_MAX_MEMORY_PER_CHILD = WORKER_MEMORY_MB * 1024
+# In kB. A process that holds more after a job makes room for a new one: four of these have 2 GB in docker-compose.yml.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400 * 1024
 # A connection that was good before the broker was restarted is made anew, once: pages do not wait for a broker.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 # Kombu looks for the messages of dead workers every 100 s by default; a lead would wait that long after a crash.
@@ -277,24 +259,21 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "hits.accounts.verbs.api_tokens.TokensEndWithThePassword"},
     {"NAME": "hits.accounts.verbs.sessions.SessionsEndWithThePassword"},
 ]
-# Links with which a password is set: of a new account, and of a password that was forgotten.
-PASSWORD_RESET_TIMEOUT = env.integer("PASSWORD_LINK_HOURS", 72, low=1, high=720) * 3600
-INVITATION_DAYS = env.integer("INVITATION_DAYS", 7, low=1, high=30)
-# From an answer's submission on: what its page counted, and figures of its texts, are deleted then. 0: never.
-TEXT_EVIDENCE_DAYS = env.integer("TEXT_EVIDENCE_DAYS", 180, low=0, high=3650)
-# Leads without a second factor are led to its page, and see no other.
-REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
-OTP_TOTP_ISSUER = f"Annotate {PUBLIC_URL.split('//')[1].split(':')[0]}"
+# Links with which a password is set, of a new account and of one that was forgotten: they outlast a weekend.
+PASSWORD_RESET_TIMEOUT = 72 * 3600
+TEXT_EVIDENCE_DAYS = env.TEXT_EVIDENCE_DAYS
+REQUIRE_SECOND_FACTOR = env.REQUIRE_SECOND_FACTOR
+OTP_TOTP_ISSUER = f"Annotate {_host}"
 # Tries are counted as those of passwords are (hits/accounts/verbs/sign_in.py), so that nobody is kept out for ever.
 OTP_TOTP_THROTTLE_FACTOR = 0
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 # With a mail server, notices and invitations are sent by e-mail; without one they are on pages alone, and an owner
 # hands links over.
-_mail = env_mail("EMAIL_URL")
+_mail = mail_settings(env.EMAIL_URL)
 MAIL = bool(_mail)
 globals().update(_mail)
 EMAIL_TIMEOUT = 20
-DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or f"annotate@{PUBLIC_URL.split('//')[1].split(':')[0]}"
+DEFAULT_FROM_EMAIL = env.EMAIL_FROM or f"annotate@{_host}"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -355,14 +334,13 @@ SPECTACULAR_SETTINGS = {
 # What is watched from outside: common/probes.py.
 READINESS_CHECKS = "annotate.readiness.CHECKS"
 METRICS_PARTS = "annotate.figures.PARTS"
-METRICS_TOKEN = env.secret("METRICS_TOKEN")
-SENTRY_DSN = os.environ.get("SENTRY_DSN", "")
-error_reports.begin(SENTRY_DSN, f"annotate@{CODE_VERSION}")
-LOG_FORMAT = env.choice("LOG_FORMAT", logs.LINES, logs.FORMATS)
+METRICS_TOKEN = env.METRICS_TOKEN
+error_reports.begin(env.SENTRY_DSN, f"annotate@{CODE_VERSION}")
+LOG_FORMAT = env.LOG_FORMAT
 LOGGING = logs.settings(
     LOG_FORMAT,
     {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
-    env.text("LOG_LEVEL", "INFO"),
+    env.LOG_LEVEL,
     {"botocore": {"level": "WARNING"}},
 )
 os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")

@@ -8,12 +8,9 @@ from common.addresses import is_loopback
 
 SHORTEST_SECRET = 32
 FEWEST_CHARACTERS = 10
-# Of a token or secret that only programs send.
-SHORTEST_TOKEN = 16
 # Keys that stand in this repository, where anybody can read them.
 PUBLISHED = frozenset(
     {
-        "for-debugging-on-one-machine-only-not-secret",
         "only-for-tests-only-for-tests-only-for-tests",
         "a-key-for-tests-only-0123456789abcdef",
     }
@@ -38,11 +35,6 @@ def secret_fault(name: str, secret: str, public_url: str) -> str:
     if secret in PUBLISHED and not is_home(public_url):
         return f"{name} is a key that is published with this program. {how}"
     return ""
-
-
-def token_fault(name: str, token: str) -> str:
-    """What is wrong with the variable `name`, as a sentence; empty when nothing is, or it is not set."""
-    return f"{name} needs at least {SHORTEST_TOKEN} characters." if 0 < len(token) < SHORTEST_TOKEN else ""
 
 
 def debug_fault(name: str, debug: bool, public_url: str) -> str:

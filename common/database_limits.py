@@ -31,14 +31,20 @@ SQLITE_OPTIONS: Final = {
 }
 
 
-def wait_for_connection(config: Any, seconds: int) -> None:
+# A page's statement ends before the visitor and the proxy have left, and so does its transaction at rest.
+CONNECT_SECONDS: Final = 10
+STATEMENT_SECONDS: Final = 25
+IDLE_SECONDS: Final = 60
+
+
+def wait_for_connection(config: Any) -> None:
     """Bound the wait for a connection, in an entry of DATABASES; what its address says wins."""
     if config["ENGINE"] == POSTGRESQL:
-        config.setdefault("OPTIONS", {}).setdefault("connect_timeout", seconds)
+        config.setdefault("OPTIONS", {}).setdefault("connect_timeout", CONNECT_SECONDS)
 
 
 def bound_this_process(*, statement: int, idle: int) -> None:
-    """Seconds for one statement and for a transaction at rest; 0 for no limit. Before the first connection is made."""
+    """Seconds for one statement and for a transaction at rest. Before the first connection is made."""
     for config in connections.settings.values():
         if config["ENGINE"] == POSTGRESQL:
             options = config.setdefault("OPTIONS", {})
@@ -48,7 +54,7 @@ def bound_this_process(*, statement: int, idle: int) -> None:
 
 def bound_pages() -> None:
     """This process answers requests."""
-    bound_this_process(statement=settings.DATABASE_STATEMENT_SECONDS, idle=settings.DATABASE_IDLE_SECONDS)
+    bound_this_process(statement=STATEMENT_SECONDS, idle=IDLE_SECONDS)
 
 
 def bound_jobs() -> None:

@@ -58,6 +58,10 @@ from hits.workers.verbs import blocking, comparing, comparing_texts, granting, q
 
 log = logging.getLogger(__name__)
 SAMPLE_SECONDS = 1800
+# The most that reading and storing one file may take, so that a file does not hold a process for long jobs for good.
+IMPORT_SECONDS = 1800
+# The most that a computation may take: a lead lets it go on from its checkpoint, so a longer one is not lost.
+COMPUTE_SECONDS = 6 * 3600
 # How often a job without a row of its own begins, where its process ends each time.
 MOST_BEGINNINGS = 3
 # Once a second, where nobody could answer: what another process began comes to its end.
@@ -70,14 +74,12 @@ def _user(pk: int | None) -> User | None:
 
 
 # A worker that does not come back within a minute after its time is killed; the row counts the attempt.
-@shared_task(queue=queue.LONG, soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
+@shared_task(queue=queue.LONG, soft_time_limit=IMPORT_SECONDS, time_limit=IMPORT_SECONDS + 60)
 def import_upload(upload_pk: int) -> int:
     try:
         return pipeline.import_file(upload_pk)
     except SoftTimeLimitExceeded:
-        importing.fail(
-            upload_pk, _took_too_long("an import", settings.IMPORT_SECONDS, "Split the file and import its parts.")
-        )
+        importing.fail(upload_pk, _took_too_long("an import", IMPORT_SECONDS, "Split the file and import its parts."))
         return 0
     finally:
         for pk in importing.waiting_for(upload_pk):
@@ -268,14 +270,14 @@ def finish_reviews(stage_pk: int) -> int:
         queue.start(conclude_stage, stage_pk)
 
 
-@shared_task(queue=queue.LONG, soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
+@shared_task(queue=queue.LONG, soft_time_limit=IMPORT_SECONDS, time_limit=IMPORT_SECONDS + 60)
 def work_bonus_file(pk: int) -> None:
     """Check a large file, or order it; what was ordered is paid."""
     try:
         row = ordering_bonuses.work_file(pk)
     except SoftTimeLimitExceeded:
         ordering_bonuses.fail_file(
-            pk, _took_too_long("a file of bonuses", settings.IMPORT_SECONDS, "Split the file and order its parts.")
+            pk, _took_too_long("a file of bonuses", IMPORT_SECONDS, "Split the file and order its parts.")
         )
         return
     if row.order_id:
@@ -310,19 +312,19 @@ def check_ledger(check_pk: int) -> int:
     try:
         return len(checking_ledger.run(check_pk).faults)
     except SoftTimeLimitExceeded:
-        remedy = "Compare again when the marketplace is less busy, or have the operator raise JOB_SECONDS."
+        remedy = "Compare again when the marketplace is less busy."
         checking_ledger.fail(check_pk, _took_too_long("a comparison", settings.JOB_SECONDS, remedy))
         return 0
 
 
-@shared_task(queue=queue.LONG, soft_time_limit=settings.COMPUTE_SECONDS, time_limit=settings.COMPUTE_SECONDS + 60)
+@shared_task(queue=queue.LONG, soft_time_limit=COMPUTE_SECONDS, time_limit=COMPUTE_SECONDS + 60)
 def compute(run_pk: int) -> int:
     try:
         done = computing.run(run_pk)
     except SoftTimeLimitExceeded:
         # The page puts the full stop.
-        remedy = "Let it go on from where it was, or have the operator raise COMPUTE_SECONDS"
-        computing.fail(run_pk, _took_too_long("a computation", settings.COMPUTE_SECONDS, remedy))
+        remedy = "Let it go on from where it was"
+        computing.fail(run_pk, _took_too_long("a computation", COMPUTE_SECONDS, remedy))
         return 0
     for pk in computing.waiting_for(run_pk):
         queue.start(conclude_stage, pk)
@@ -352,7 +354,7 @@ def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
         _refuse_another_beginning(self.request.id)
         return pipeline.release(project, _user(user_pk)).number
     except SoftTimeLimitExceeded:
-        remedy = "Make it again when less is under way, or have the operator raise JOB_SECONDS."
+        remedy = "Make it again when less is under way."
         said = _took_too_long("a release", settings.JOB_SECONDS, remedy)
         writing_notices.tell(pending_notices.failed_release(project, Refused("release_cut_off", said)))
         return 0
@@ -372,7 +374,7 @@ def run_baselines(self: Task, release_pk: int, user_pk: int | None, seed: int | 
         _refuse_another_beginning(self.request.id)
         return len(evaluating.baselines(release, _user(user_pk), seed))
     except SoftTimeLimitExceeded:
-        remedy = "Run them again when less is under way, or have the operator raise JOB_SECONDS."
+        remedy = "Run them again when less is under way."
         error: Exception = Refused("release_cut_off", _took_too_long("the baselines", settings.JOB_SECONDS, remedy))
     except Refusal as refusal:
         error = refusal

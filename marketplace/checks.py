@@ -8,8 +8,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from common.configuration import is_home
+from common.env import removed_variables
 from marketplace.verbs import frames
 
+register(removed_variables)
 _ELSEWHERE = "is True, but MARKETPLACE_PUBLIC_URL ({url}) is not this machine."
 
 

@@ -1,147 +1,79 @@
 """Settings of the marketplace. Everything comes from the environment; a wrong value stops the start."""
 
-import os
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
-from django.core.exceptions import ImproperlyConfigured
 
-from common import __version__, env, error_reports, logs
+from common import __version__, error_reports, logs
 from common.addresses import LOOPBACK_NAMES
-from common.configuration import debug_fault, is_home, secret_fault
+from common.configuration import is_home
 from common.database_limits import SQLITE_OPTIONS, wait_for_connection
 from common.icon import ROOT_FILES, keep_for_a_day
-from common.mail import env_mail
-from marketplace.rules.throttling import Rate
+from common.mail import mail_settings
+from marketplace.environment import Marketplace
 from marketplace.rules.throttling import parse as parse_rate
 
+env = Marketplace.read()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-
-def env_money(name: str, default: str) -> Decimal:
-    raw = os.environ.get(name, default)
-    try:
-        amount = Decimal(raw)
-    except InvalidOperation as error:
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write an amount such as 10000.00.") from error
-    if not amount.is_finite() or amount < 0 or amount != amount.quantize(Decimal("0.01")):
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write an amount of at least 0 with at most two decimals.")
-    return amount
-
-
-def env_origin(name: str, default: str) -> str:
-    """Read an origin (scheme, host, port; no path), without its trailing slash; empty when `default` is."""
-    raw = os.environ.get(name, default).rstrip("/")
-    if not raw and not default:
-        return raw
-    parts = urlsplit(raw)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
-        raise ImproperlyConfigured(f"{name} is {raw!r}: write an origin such as https://crowd.example.org.")
-    return raw
-
-
-def env_rate(name: str) -> Rate | None:
-    try:
-        return parse_rate(os.environ.get(name, ""))
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name}: {error}.") from error
-
-
-def database(url: str) -> dict[str, Any]:
-    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
-    if config["ENGINE"] == "django.db.backends.sqlite3":
-        Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-        config["OPTIONS"] = SQLITE_OPTIONS
-    elif config["ENGINE"] != "django.db.backends.postgresql":
-        raise ImproperlyConfigured("MARKETPLACE_DATABASE_URL: use sqlite:// or postgres://.")
-    return config
-
-
-DEBUG = env.boolean("MARKETPLACE_DEBUG", False)
-SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "")
-if not SECRET_KEY:
-    if not DEBUG:
-        raise ImproperlyConfigured(
-            "MARKETPLACE_SECRET_KEY is not set: give 50 random characters, or MARKETPLACE_DEBUG=True on a laptop."
-        )
-    SECRET_KEY = "for-debugging-on-one-machine-only-not-secret"
-
-MARKETPLACE_PUBLIC_URL = env_origin("MARKETPLACE_PUBLIC_URL", "http://127.0.0.1:8001")
-# Here and not in a system check: no process of any kind starts with these faults.
-_fault = secret_fault("MARKETPLACE_SECRET_KEY", SECRET_KEY, MARKETPLACE_PUBLIC_URL) or debug_fault(
-    "MARKETPLACE_DEBUG", DEBUG, MARKETPLACE_PUBLIC_URL
-)
-if _fault:
-    raise ImproperlyConfigured(_fault)
+DEBUG = env.DEBUG
+SECRET_KEY = env.MARKETPLACE_SECRET_KEY
+MARKETPLACE_PUBLIC_URL = env.MARKETPLACE_PUBLIC_URL
+env.refuse_unsafe("MARKETPLACE_SECRET_KEY", MARKETPLACE_PUBLIC_URL)
 # Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
-MARKETPLACE_FRAMES_URL = env_origin("MARKETPLACE_FRAMES_URL", "")
-MARKETPLACE_ACCEPT_ANY_KEY = env.boolean("MARKETPLACE_ACCEPT_ANY_KEY", False)
-# What workers read as the name of a requester whom an unknown key made: KEY=Name, and a comma before the next.
-MARKETPLACE_REQUESTER_NAMES = {
-    key.strip(): name.strip()
-    for key, is_named, name in (
-        one.partition("=") for one in os.environ.get("MARKETPLACE_REQUESTER_NAMES", "").split(",")
-    )
-    if is_named and name.strip()
-}
-MARKETPLACE_SANDBOX = env.boolean("MARKETPLACE_SANDBOX", False)
-# Faults on demand and a clock that tests can move: a door for anybody, so for a sandbox on this machine only.
-MARKETPLACE_TEST_CONTROLS = env.boolean("MARKETPLACE_TEST_CONTROLS", False)
-# Calls that one requester may make, such as 20,5/s: 20 at once, 5 a second in the long run. Empty: no limit.
-MARKETPLACE_THROTTLE = env_rate("MARKETPLACE_THROTTLE")
-# Where notifications to queues and topics go, and with which key. Without an address they are kept as undeliverable.
-MARKETPLACE_SQS_ENDPOINT_URL = env_origin("MARKETPLACE_SQS_ENDPOINT_URL", "")
-MARKETPLACE_SNS_ENDPOINT_URL = env_origin("MARKETPLACE_SNS_ENDPOINT_URL", "")
-MARKETPLACE_AWS_ACCESS_KEY_ID = os.environ.get("MARKETPLACE_AWS_ACCESS_KEY_ID", "")
-MARKETPLACE_AWS_SECRET_ACCESS_KEY = os.environ.get("MARKETPLACE_AWS_SECRET_ACCESS_KEY", "")
-MARKETPLACE_AWS_REGION = os.environ.get("MARKETPLACE_AWS_REGION", "us-east-1")
-MARKETPLACE_STARTING_BALANCE = env_money("MARKETPLACE_STARTING_BALANCE", "10000.00")
-# How many HITs one worker may have in hand at a time.
-MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, low=1, high=1000)
+MARKETPLACE_FRAMES_URL = env.MARKETPLACE_FRAMES_URL
+MARKETPLACE_ACCEPT_ANY_KEY = env.MARKETPLACE_ACCEPT_ANY_KEY
+MARKETPLACE_SANDBOX = env.MARKETPLACE_SANDBOX
+MARKETPLACE_TEST_CONTROLS = env.MARKETPLACE_TEST_CONTROLS
+MARKETPLACE_THROTTLE = parse_rate(env.MARKETPLACE_THROTTLE)
+MARKETPLACE_SQS_ENDPOINT_URL = env.MARKETPLACE_SQS_ENDPOINT_URL
+MARKETPLACE_SNS_ENDPOINT_URL = env.MARKETPLACE_SNS_ENDPOINT_URL
+MARKETPLACE_AWS_ACCESS_KEY_ID = env.MARKETPLACE_AWS_ACCESS_KEY_ID
+MARKETPLACE_AWS_SECRET_ACCESS_KEY = env.MARKETPLACE_AWS_SECRET_ACCESS_KEY
+MARKETPLACE_AWS_REGION = env.MARKETPLACE_AWS_REGION
+MARKETPLACE_STARTING_BALANCE = env.MARKETPLACE_STARTING_BALANCE
+# How many HITs one worker may have in hand at a time, so that nobody keeps the work from the others.
+MARKETPLACE_QUEUE_LIMIT = 25
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
 _laptop = is_home(MARKETPLACE_PUBLIC_URL)
-_own_names = ",".join(f"[{name}]" if ":" in name else name for name in LOOPBACK_NAMES)
+_own_names = [f"[{name}]" if ":" in name else name for name in LOOPBACK_NAMES]
 # Plain http is refused for task pages, except on these hosts: a laptop has no certificate. On a server, an address of
 # loopback would lead into each worker's own machine.
-MARKETPLACE_HTTP_QUESTION_HOSTS = env.words("MARKETPLACE_HTTP_QUESTION_HOSTS", _own_names if _laptop else "")
-# Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
-MARKETPLACE_SIGN_UP = env.choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", ("open", "invitation"))
-# Whether requesters may let people in by links of their pools, also where nobody else signs up without an invitation.
-MARKETPLACE_POOL_LINKS = env.boolean("MARKETPLACE_POOL_LINKS", True)
-# How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
-MARKETPLACE_PROXIES = env.integer("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, low=0, high=10)
+MARKETPLACE_HTTP_QUESTION_HOSTS = _own_names if _laptop else []
+globals().update(env.ANNOTATE_TEST_SETTINGS)
+MARKETPLACE_SIGN_UP = env.MARKETPLACE_SIGN_UP or ("open" if _laptop else "invitation")
+MARKETPLACE_POOL_LINKS = env.MARKETPLACE_POOL_LINKS
+MARKETPLACE_PROXIES = env.proxies(MARKETPLACE_PUBLIC_URL)
 # With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.
-_mail = env_mail("MARKETPLACE_EMAIL_URL")
+_mail = mail_settings(env.EMAIL_URL)
 MARKETPLACE_MAIL = bool(_mail)
 globals().update(_mail)
 EMAIL_TIMEOUT = 20
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("MARKETPLACE_EMAIL_FROM") or f"commons@{_public.hostname}"
-# Whom to ask when the site cannot help; shown as it is. Empty: "the people who run this marketplace".
-MARKETPLACE_CONTACT = os.environ.get("MARKETPLACE_CONTACT", "")
-ALLOWED_HOSTS = env.words("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},{_own_names}")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.EMAIL_FROM or f"commons@{_public.hostname}"
+MARKETPLACE_CONTACT = env.MARKETPLACE_CONTACT
+ALLOWED_HOSTS = [str(_public.hostname), *_own_names, *env.MARKETPLACE_ALLOWED_HOSTS]
 if MARKETPLACE_FRAMES_URL:
     ALLOWED_HOSTS.append(str(urlsplit(MARKETPLACE_FRAMES_URL).hostname))
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
 # An answer may be about many items, with a box for each choice. Address and form together hold no more.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
-# Of one form, with its files: no page takes any, whoever sends it. No less than an answer may have.
-MARKETPLACE_MAX_FORM_BYTES = env.integer("MARKETPLACE_MAX_FORM_MB", 3, low=3, high=100) * 1024 * 1024
 
-DATA_DIR = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
+DATA_DIR = Path(env.DATA_DIR or BASE_DIR / "data")
 DATABASES = {
-    "default": database(
-        os.environ.get("MARKETPLACE_DATABASE_URL", f"sqlite:///{DATA_DIR.absolute() / 'marketplace.sqlite3'}")
+    "default": dj_database_url.parse(
+        env.MARKETPLACE_DATABASE_URL or f"sqlite:///{DATA_DIR.absolute() / 'marketplace.sqlite3'}",
+        conn_max_age=60,
+        conn_health_checks=True,
     )
 }
-# Of PostgreSQL, in seconds; 0 for no limit. Pages and calls have the first two, `tick` the last, commands none.
-wait_for_connection(DATABASES["default"], env.integer("MARKETPLACE_DATABASE_CONNECT_SECONDS", 10, low=1, high=120))
-DATABASE_STATEMENT_SECONDS = env.integer("MARKETPLACE_DATABASE_STATEMENT_SECONDS", 25, low=0, high=3600)
-DATABASE_IDLE_SECONDS = env.integer("MARKETPLACE_DATABASE_IDLE_SECONDS", 60, low=0, high=3600)
-DATABASE_JOB_SECONDS = env.integer("MARKETPLACE_DATABASE_JOB_SECONDS", 600, low=0, high=86_400)
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+wait_for_connection(DATABASES["default"])
+# A statement of `tick` ends after ten minutes: the next round is due long before.
+DATABASE_JOB_SECONDS = 600
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
@@ -210,8 +142,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 AUTHENTICATION_BACKENDS = ["marketplace.site.sign_in.Backend"]
-# Operators without a second factor are led to its page, and see no other.
-MARKETPLACE_REQUIRE_SECOND_FACTOR = env.boolean("MARKETPLACE_REQUIRE_SECOND_FACTOR", False)
+MARKETPLACE_REQUIRE_SECOND_FACTOR = env.REQUIRE_SECOND_FACTOR
 OTP_TOTP_ISSUER = f"Commons {_public.hostname}"
 # Tries are counted as those of passwords are (marketplace/site/throttle.py), so that nobody is kept out for ever.
 OTP_TOTP_THROTTLE_FACTOR = 0
@@ -249,7 +180,8 @@ SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 if _public.scheme == "https":
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_HSTS_SECONDS = env.integer("MARKETPLACE_HSTS_SECONDS", 365 * 24 * 3600, low=0, high=10**9)
+    # A year, the least that browsers' lists of such sites take.
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
 # Programs of one network call the API, and ask for the health of a process, without a proxy in between.
 SECURE_REDIRECT_EXEMPT = ["^$", "^health/", "^ready/", "^metrics"]
 # Other host names of the domain are not ours to decide about, and a list of browsers is not left in a day.
@@ -280,11 +212,11 @@ CONTENT_SECURITY_POLICY = {
 # What is watched from outside: common/probes.py.
 READINESS_CHECKS = "marketplace.readiness.CHECKS"
 METRICS_PARTS = "marketplace.figures.PARTS"
-METRICS_TOKEN = env.secret("MARKETPLACE_METRICS_TOKEN")
-error_reports.begin(os.environ.get("MARKETPLACE_SENTRY_DSN", ""), f"marketplace@{__version__}")
-LOG_FORMAT = env.choice("MARKETPLACE_LOG_FORMAT", logs.LINES, logs.FORMATS)
+METRICS_TOKEN = env.METRICS_TOKEN
+error_reports.begin(env.SENTRY_DSN, f"marketplace@{__version__}")
+LOG_FORMAT = env.LOG_FORMAT
 # Gunicorn's form of the lines of requests is in ops/gunicorn.py.
 LOGGING = logs.settings(
-    LOG_FORMAT, {"format": "%(message)s"}, "INFO", {"django.server": {"filters": ["without_query"]}}
+    LOG_FORMAT, {"format": "%(message)s"}, env.LOG_LEVEL, {"django.server": {"filters": ["without_query"]}}
 )
 LOGGING["filters"]["without_query"] = {"()": "marketplace.site.request_lines.WithoutQuery"}

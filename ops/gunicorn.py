@@ -16,8 +16,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from common import logs, metrics_folder  # noqa: E402
+from common.env import Shared  # noqa: E402
 
-workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
+_environment = Shared.read()
+workers = _environment.GUNICORN_WORKERS
 # gthread, but a request has come whole before it holds a thread.
 worker_class = "ops.slow_clients.Worker"
 threads = 4
@@ -58,7 +60,7 @@ def on_exit(server: Any) -> None:
         shutil.rmtree(os.environ[metrics_folder.FOLDER], ignore_errors=True)
 
 
-if logs.JSON in (os.environ.get("LOG_FORMAT"), os.environ.get("MARKETPLACE_LOG_FORMAT")):
+if _environment.LOG_FORMAT == logs.JSON:
     logconfig_dict = logs.of_gunicorn()
 
 
@@ -69,7 +71,7 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
-    if "django" not in sys.modules:
+    if "django.db" not in sys.modules:
         return
     from common.migrations import fault
 

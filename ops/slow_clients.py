@@ -24,17 +24,19 @@ from typing import Any
 from gunicorn import http, util
 from gunicorn.workers.gthread import ThreadWorker
 
+from common import sizes
+from common.env import Shared
+
 # A request has so long to come. Its bytes give it more, up to so long from each: a large file takes the time that it
 # needs, and a pause or a trickle is ended.
 SECONDS = 20.0
 BYTES_A_SECOND = 500
 # What is longer waits in a temporary file. A head may not be longer.
 IN_MEMORY_BYTES = 128 * 1024
-# A file with its media or the largest form that a marketplace may be set to take, and room for what is around them.
-_MB = int(os.environ.get("MAX_IMPORT_MB") or 64) + int(os.environ.get("MAX_MEDIA_MB") or 512)
-MOST_BYTES = (max(_MB, 100) + 1) * 1024 * 1024
+# A file with its media, and room for what is around them.
+MOST_BYTES = (sizes.IMPORT_MB + sizes.MEDIA_MB + 1) * sizes.MB
 # A proxy sends at once what it has taken whole: what is long is not kept here a second time.
-BEHIND_PROXY = os.environ.get("BEHIND_PROXY") == "True"
+BEHIND_PROXY = any(Shared.read().proxies(os.environ.get(name, "")) for name in ("PUBLIC_URL", "MARKETPLACE_PUBLIC_URL"))
 # For the client to close a connection that ends. Closed with unread bytes, it would be reset and its answer lost.
 CLOSING_SECONDS = 2.0
 

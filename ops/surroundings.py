@@ -12,49 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from hits.environment import Requester
+from marketplace.environment import Marketplace
+
 ROOT = Path(__file__).resolve().parent.parent
 
-OURS = {
-    "ALLOWED_HOSTS",
-    "BEHIND_PROXY",
-    "BROKER_PORT",
-    "COMPUTE_SECONDS",
-    "DATABASE_CONNECT_SECONDS",
-    "DATABASE_IDLE_SECONDS",
-    "DATABASE_JOB_SECONDS",
-    "DATABASE_STATEMENT_SECONDS",
-    "DATABASE_URL",
-    "DATA_DIR",
-    "DEBUG",
-    "DJANGO_SETTINGS_MODULE",
-    "HARVEST_SECONDS",
-    "HARVEST_SWEEP_SECONDS",
-    "IMPORT_SECONDS",
-    "JOB_SECONDS",
-    "LOG_FORMAT",
-    "LOG_LEVEL",
-    "MAX_IMPORT_MB",
-    "MAX_MEDIA_MB",
-    "MAX_READER_UPLOAD_MB",
-    "MAX_REVIEWER_UPLOAD_MB",
-    "METRICS_TOKEN",
-    "NOTICES_SECONDS",
-    "PLUGIN_DIRS",
-    "PUBLIC_URL",
-    "REDIS_URL",
-    "RESUME_SECONDS",
-    "SECRET_KEY",
-    "SENTRY_DSN",
-    "STATIC_ROOT",
-    "WEBHOOK_HOURS",
-    "WEBHOOK_HTTP",
-    "WEBHOOK_KEPT_DAYS",
-    "WEBHOOK_NETWORKS",
-    "WEBHOOK_RETRY_SECONDS",
-    "WEBHOOK_TIMEOUT_SECONDS",
-    "WEB_PORT",
-    "WORKER_MEMORY_MB",
-}
+# Of `make run` alone: ports, and a module of settings that another program may have named.
+OURS = {*Requester.model_fields, *Marketplace.model_fields, "BROKER_PORT", "DJANGO_SETTINGS_MODULE", "WEB_PORT"}
+# What boto3 reads besides, the port of the marketplace, and what was read once, so that it is named at the start.
 OUR_PREFIXES = ("AWS_", "MARKETPLACE_", "MTURK_")
 
 
@@ -125,16 +90,11 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         "SECRET_KEY": kept["SECRET_KEY"],
         # Another host name than the marketplace's: what breaks in a cross-site frame shall break here too.
         "PUBLIC_URL": f"http://localhost:{ports.web}",
-        "HARVEST_SECONDS": "5",
         # A script on this machine may listen.
         "WEBHOOK_HTTP": "True",
         "WEBHOOK_NETWORKS": "127.0.0.0/8,::1/128",
         "REDIS_URL": f"redis://:{kept['BROKER_PASSWORD']}@127.0.0.1:{ports.broker}/0",
         "MTURK_ENDPOINT_URL": marketplace,
-        # It takes as many calls as it can answer; from here the rate doubles each second while they are needed.
-        "MTURK_CALLS_A_SECOND": "50",
-        "MARKETPLACE_DATA_DIR": str(data_dir),
-        "MARKETPLACE_DEBUG": "True",
         "MARKETPLACE_SECRET_KEY": kept["MARKETPLACE_SECRET_KEY"],
         "MARKETPLACE_PUBLIC_URL": marketplace,
         "MARKETPLACE_SANDBOX": "True",
@@ -144,9 +104,6 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Whatever key pair the shell holds belongs to another service: it stays out of the local marketplace.
         given = {name: value for name, value in given.items() if not name.startswith("AWS_")}
         defaults |= {"AWS_ACCESS_KEY_ID": "LOCALREQUESTER", "AWS_SECRET_ACCESS_KEY": "local-requester-secret"}
-        defaults |= {"MARKETPLACE_REQUESTER_NAMES": "LOCALREQUESTER=Sample reading lab"}
-        # Calls of a marketplace on this machine cost nothing, and its reads do not lag behind.
-        defaults |= {"HARVEST_SWEEP_SECONDS": "10", "MTURK_SETTLE_SECONDS": "2"}
     if "DATABASE_URL" in given and "MARKETPLACE_DATABASE_URL" not in given:
         defaults |= second_database(given["DATABASE_URL"])
     return {**defaults, **given}

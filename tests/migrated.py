@@ -48,7 +48,6 @@ def manage(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProc
     given = {
         "DATA_DIR": str(folder),
         "SECRET_KEY": SECRET,
-        "MARKETPLACE_DATA_DIR": str(folder),
         "MARKETPLACE_SECRET_KEY": SECRET,
         "MARKETPLACE_SANDBOX": "True",
     }

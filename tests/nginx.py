@@ -57,9 +57,13 @@ class Proxy:
 
 @contextmanager
 def nginx(
-    folder: Path, ports: tuple[int, int], settings: Mapping[str, str], changes: Mapping[str, str] | None = None
+    folder: Path,
+    ports: tuple[int, int],
+    addresses: Mapping[str, str],
+    options: Mapping[str, str | int],
+    changes: Mapping[str, str] | None = None,
 ) -> Iterator[Proxy]:
-    """Running in `folder` on these ports for http and https; `settings` are those of `ops.proxy`.
+    """Running in `folder` on these ports for http and https; `addresses` and `options` are those of `ops.proxy`.
 
     `changes` are parts of the configuration that are written otherwise, each of which has to be there. Raises
     NoNginxError.
@@ -67,17 +71,16 @@ def nginx(
     if not shutil.which("nginx"):
         raise NoNginxError("nginx is not installed.")
     http_port, https_port = ports
-    hosts = [settings[name].split("//")[1].split(":")[0] for name in settings if name.endswith("_URL")]
+    hosts = [address.split("//")[1].split(":")[0] for address in addresses.values()]
     certificate = certificates(folder / "certificates", hosts)
     log = folder / "annotate.log"
     text = configuration(
-        {
-            **settings,
-            "PROXY_HTTP_PORT": str(http_port),
-            "PROXY_HTTPS_PORT": str(https_port),
-            "PROXY_CERTIFICATES": str(folder / "certificates"),
-            "PROXY_LOG": str(log),
-        }
+        addresses,
+        http_port=http_port,
+        https_port=https_port,
+        certificates=str(folder / "certificates"),
+        log=str(log),
+        **options,
     )
     for old, new in (changes or {}).items():
         assert old in text, old

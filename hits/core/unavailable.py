@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from django.conf import settings
-
 from common import database_limits
 
 
 def sentences(what: str) -> tuple[str, str]:
     """Of one of the words of `common.database_limits.why`."""
     if what == database_limits.TOO_LONG:
-        limit = settings.DATABASE_STATEMENT_SECONDS
         return (
-            f"The database needed more than {limit} seconds for one question, so it was stopped. Nothing was changed.",
+            f"The database needed more than {database_limits.STATEMENT_SECONDS} seconds for one question, so it was "
+            "stopped. Nothing was changed.",
             "Ask for less, as with a filter or a single stage, or try again when fewer people work here. If it stays, "
-            "tell the people who run this service: DATABASE_STATEMENT_SECONDS is the limit.",
+            "tell the people who run this service.",
         )
     if what == database_limits.BUSY:
         return "The database was busy with somebody else's change. Nothing was changed.", "Try again in a minute."

@@ -28,7 +28,7 @@ PROFILE = {
 
 NO_ACCOUNTS = (
     "The marketplace has a mail server, so whoever signs up there confirms an e-mail address, and simulated people "
-    "have none. Start the marketplace without MARKETPLACE_EMAIL_URL, then start the crowd again."
+    "have none. Start the marketplace without EMAIL_URL, then start the crowd again."
 )
 
 

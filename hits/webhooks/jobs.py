@@ -49,6 +49,9 @@ GONE = 410
 # Said by a proxy whose receiver is away, or by one that wants to be left alone for a while.
 NOT_NOW = (429, 502, 503, 504)
 LONGEST_WAIT = timedelta(hours=1)
+# How long a message is tried for: a receiver that broke on a Friday evening is repaired by then. And how long it is
+# kept when it is done with, for whoever looks for what went wrong.
+LIFE, KEPT = timedelta(hours=72), timedelta(days=30)
 BEAT_SECONDS = 5.0
 
 
@@ -279,14 +282,10 @@ def _settle(row: WebhookDelivery, outcome: Outcome, now: datetime) -> None:
     row.status, row.error = outcome.status, outcome.error
     if outcome.arrived:
         row.state, row.done_at, row.not_before = State.DELIVERED, now, None
-    elif row.since <= now - _life():
+    elif row.since <= now - LIFE:
         row.state, row.done_at = State.GIVEN_UP, now
     elif not outcome.silent:
         row.not_before = now + wait_after(row.attempts, outcome.at_least)
-
-
-def _life() -> timedelta:
-    return timedelta(hours=settings.WEBHOOK_HOURS)
 
 
 def _note(hook: Webhook, tried: Sequence[Outcome], now: datetime) -> int:
@@ -307,7 +306,7 @@ def _note(hook: Webhook, tried: Sequence[Outcome], now: datetime) -> int:
     if not last.silent:
         return 0
     # Each of them would wait for an attempt of its own.
-    old = hook.deliveries.filter(state=State.WAITING, since__lte=now - _life())
+    old = hook.deliveries.filter(state=State.WAITING, since__lte=now - LIFE)
     return old.update(state=State.GIVEN_UP, done_at=now, error=last.error)
 
 
@@ -315,8 +314,8 @@ def _note(hook: Webhook, tried: Sequence[Outcome], now: datetime) -> int:
 
 
 def forget() -> int:
-    """Delete messages that were done with so many days ago, and webhooks that ended before; how many rows went."""
-    then = timezone.now() - timedelta(days=settings.WEBHOOK_KEPT_DAYS)
+    """Delete messages that were done with so long ago, and webhooks that ended before; how many rows went."""
+    then = timezone.now() - KEPT
     old = WebhookDelivery.objects.exclude(state=State.WAITING).filter(done_at__lte=then)
     gone = 0
     while gone < MOST_FORGOTTEN and (pks := list(old.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])):

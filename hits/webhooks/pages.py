@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 
-from django.conf import settings
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,6 +17,7 @@ from common import shown_once
 from hits.models import Project
 from hits.views import paging
 from hits.views.guard import PAGE, for_project
+from hits.webhooks import jobs
 from hits.webhooks.api import DELIVERIES, WEBHOOK
 from hits.webhooks.models import WebhookDelivery
 
@@ -42,7 +42,7 @@ def webhook(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             (row, row.about, json.dumps(json.loads(row.body), indent=2, ensure_ascii=False)) for row in page.rows
         ],
         "state": show,
-        "hours": settings.WEBHOOK_HOURS,
+        "hours": int(jobs.LIFE.total_seconds()) // 3600,
         "filters": DELIVERIES.choices(hook, "state"),
         "new": shown_once.taken(request),
     }

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from common.sizes import MARKETPLACE_FORM_MB, MB
 from marketplace.site.pages import problem
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
-MB = 1024 * 1024
 
 
 def says_itself(view: View) -> View:
@@ -23,7 +22,7 @@ def says_itself(view: View) -> View:
 def refuse_large(request: HttpRequest) -> None:
     """Raises RequestDataTooBig."""
     size = request.META.get("CONTENT_LENGTH") or "0"
-    if size.isdigit() and int(size) > settings.MARKETPLACE_MAX_FORM_BYTES:
+    if size.isdigit() and int(size) > MARKETPLACE_FORM_MB * MB:
         raise RequestDataTooBig
 
 
@@ -43,6 +42,5 @@ class LargeFormMiddleware:
             refuse_large(request)
         except RequestDataTooBig:
             said = _("A form may have %(most)s MB, and this marketplace takes no files. Nothing was read or changed.")
-            most = settings.MARKETPLACE_MAX_FORM_BYTES // MB
-            return problem(request, 413, _("That is too large"), said % {"most": most})
+            return problem(request, 413, _("That is too large"), said % {"most": MARKETPLACE_FORM_MB})
         return None

@@ -21,6 +21,8 @@ from marketplace.rules.pool_links import REGION, SERVICE
 from marketplace.verbs import accounts
 
 CLOCK_SKEW = timedelta(minutes=15)
+# What workers read as the name of the requester whose key `make run` makes up.
+_KNOWN_NAMES = {"LOCALREQUESTER": "Sample reading lab"}
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/\s,]{1,128})/(?P<date>\d{8})/(?P<region>[\w-]{1,40})/"
     r"(?P<service>[\w-]{1,40})/aws4_request,\s*SignedHeaders=(?P<headers>[\w;.-]{1,500}),\s*"
@@ -87,7 +89,7 @@ def _check_host(request: HttpRequest) -> None:
 
 
 def _welcome(access_key_id: str, now: datetime) -> Requester:
-    name = settings.MARKETPLACE_REQUESTER_NAMES.get(access_key_id) or f"Requester {access_key_id}"
+    name = _KNOWN_NAMES.get(access_key_id) or f"Requester {access_key_id}"
     balance = settings.MARKETPLACE_STARTING_BALANCE
     try:
         key = accounts.create_requester(name, balance, now, access_key_id=access_key_id)

@@ -61,7 +61,7 @@ def main() -> int:
 
 def _whole_stack(databases: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"DATABASE_URL": databases[0], "HARVEST_SECONDS": "3600"}
+        settings = {"DATABASE_URL": databases[0], "ANNOTATE_TEST_SETTINGS": '{"HARVEST_SECONDS": 3600}'}
         try:
             with Stack(Path(folder), Ports.free(), settings) as stack:
                 return run(stack)

@@ -78,7 +78,6 @@ def main() -> int:
             "DJANGO_SETTINGS_MODULE": "tests.settings.annotate",
             "DATA_DIR": folder,
             "DATABASE_URL": f"sqlite:///{folder}/annotate.sqlite3",
-            "HARVEST_SWEEP_SECONDS": str(SWEEP_SECONDS),
             "LOG_LEVEL": "WARNING",
         }
         import django
@@ -98,10 +97,11 @@ def _run(folder: Path) -> int:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     call_command("migrate", verbosity=0)
     app.conf.update(task_always_eager=True)
+    settings.HARVEST_SWEEP_SECONDS = SWEEP_SECONDS
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    cloud = settings.MTURK_EVENTS_QUEUE_ENDPOINT_URL = f"http://{host}:{port}"
+    cloud = f"http://{host}:{port}"
     market = Marketplace(
         folder,
         MARKETPLACE_TEST_CONTROLS="True",

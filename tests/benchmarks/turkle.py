@@ -51,12 +51,9 @@ def main() -> int:
     with Cluster() as cluster, tempfile.TemporaryDirectory(prefix="annotate-turkle-") as folder:
         settings = {
             "DATABASE_URL": f"{cluster.url}/annotate",
-            "HARVEST_SECONDS": "3600",
-            "RESUME_SECONDS": "3600",
+            "ANNOTATE_TEST_SETTINGS": '{"HARVEST_SECONDS": 3600, "RESUME_SECONDS": 3600}',
             # As on a server; Turkle runs without it too.
             "DEBUG": "False",
-            "MARKETPLACE_DEBUG": "False",
-            "ALLOWED_HOSTS": "localhost,127.0.0.1",
         }
         with (
             Stack(Path(folder), Ports.free(), settings) as stack,

@@ -30,7 +30,7 @@ def test_every_key_that_stands_in_the_settings_is_known_as_published() -> None:
     files = [*ROOT.glob("tests/settings/*.py"), ROOT / "marketplace" / "settings.py", ROOT / "annotate" / "settings.py"]
     written = [re.findall(r"""SECRET_KEY"?[,)]?\s*=?\s*"([^"\n]{20,})\"""", file.read_text()) for file in files]
     keys = {key for found in written for key in found if " " not in key}
-    assert len(keys) >= 3
+    assert len(keys) >= 2
     assert keys <= PUBLISHED
 
 

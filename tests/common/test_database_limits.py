@@ -30,8 +30,8 @@ def test_a_statement_and_a_transaction_at_rest_end_at_the_limit(monkeypatch: pyt
 @pytest.mark.django_db
 def test_a_server_that_does_not_answer_is_told_from_a_fault_of_the_code() -> None:
     nobody = {**connections.settings["default"], "ENGINE": database_limits.POSTGRESQL, "OPTIONS": {}}
-    database_limits.wait_for_connection(nobody, 2)
-    assert nobody["OPTIONS"] == {"connect_timeout": 2}
+    database_limits.wait_for_connection(nobody)
+    assert nobody["OPTIONS"] == {"connect_timeout": database_limits.CONNECT_SECONDS}
     with pytest.raises(OperationalError) as away:
         DatabaseWrapper({**nobody, "HOST": "127.0.0.1", "PORT": "1", "NAME": "x"}).ensure_connection()
     assert database_limits.why(away.value) == database_limits.AWAY

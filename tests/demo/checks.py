@@ -122,7 +122,7 @@ class Evidence:
 
     def theirs(self, sql: str) -> list[Row]:
         settings = self.found.settings
-        file = Path(settings["MARKETPLACE_DATA_DIR"]) / "marketplace.sqlite3"
+        file = Path(settings["DATA_DIR"]) / "marketplace.sqlite3"
         return select(settings.get("MARKETPLACE_DATABASE_URL", ""), file, sql)
 
     def blocked(self) -> set[str]:

@@ -122,7 +122,7 @@ def _grants(stack: Stack, seed: int) -> dict[str, list[str]]:
 def _signed_up(stack: Stack, names: set[str]) -> dict[str, str]:
     """Name to worker id, when all have arrived at the marketplace. Raises StackError."""
     settings = stack.settings
-    file = Path(settings["MARKETPLACE_DATA_DIR"]) / "marketplace.sqlite3"
+    file = Path(settings["DATA_DIR"]) / "marketplace.sqlite3"
     came, end = 0, time.monotonic() + SIGN_UP_SECONDS
     while time.monotonic() < end:
         rows = select(settings.get("MARKETPLACE_DATABASE_URL", ""), file, _WORKERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,7 @@ from tests.browser import launch_options
 from tests.migrated import bring
 
 # Publishing takes its time on any machine, so that a page that polls sees it under way and a program can die in it.
-UNHURRIED = {"MTURK_CALLS_A_SECOND": "25", "MTURK_MOST_CALLS_A_SECOND": "25"}
+UNHURRIED = {"MTURK_CALLS_A_SECOND": 25, "MTURK_MOST_CALLS_A_SECOND": 25}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,7 +53,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> 
     folder = tmp_path_factory.mktemp("stack")
     if "DATABASE_URL" not in servers:
         bring(folder)
-    with Stack(folder, settings={**UNHURRIED, **servers}) as stack:
+    with Stack(folder, settings={"ANNOTATE_TEST_SETTINGS": json.dumps(UNHURRIED), **servers}) as stack:
         yield stack
 
 

@@ -77,9 +77,9 @@ def test_the_checks_notice_what_is_wrong(
     demonstration: Demonstration, tmp_path: Path, file: str, statement: str, message: str
 ) -> None:
     settings = dict(demonstration.settings)
-    for name, variable in ((OURS, "DATA_DIR"), (THEIRS, "MARKETPLACE_DATA_DIR")):
-        copy(Path(settings[variable]) / name, tmp_path / name)
-        settings[variable] = str(tmp_path)
+    for name in (OURS, THEIRS):
+        copy(Path(settings["DATA_DIR"]) / name, tmp_path / name)
+    settings["DATA_DIR"] = str(tmp_path)
     with sqlite3.connect(tmp_path / file) as connection:
         connection.execute(statement.format(token=f"'{demonstration.started['namespace']}.1.1'"))
     with pytest.raises(CheckFailedError, match=message):

@@ -33,18 +33,16 @@ from tests.marketplace.controls import TestControls
 
 # What would take minutes on a server takes seconds here, so that a run is short.
 QUICK = {
-    "HARVEST_SECONDS": "2",
-    "HARVEST_SWEEP_SECONDS": "4",
-    "RESUME_SECONDS": "3",
-    "MTURK_SETTLE_SECONDS": "4",
-    "MTURK_TIMEOUT_SECONDS": "10",
+    "HARVEST_SECONDS": 2,
+    "HARVEST_SWEEP_SECONDS": 4,
+    "RESUME_SECONDS": 3,
+    "MTURK_SETTLE_SECONDS": 4,
+    "MTURK_TIMEOUT_SECONDS": 10,
 }
 # Logs that programs read, and counts that they may.
 WATCHED = {
     "LOG_FORMAT": "json",
-    "MARKETPLACE_LOG_FORMAT": "json",
-    "METRICS_TOKEN": "a-token-for-tests-of-the-requester",
-    "MARKETPLACE_METRICS_TOKEN": "a-token-for-tests-of-the-marketplace",
+    "METRICS_TOKEN": "a-token-for-tests-of-both-sites",
 }
 # Longer than a token lives at the marketplace.
 A_DAY = timedelta(hours=25)
@@ -105,12 +103,12 @@ class WorkerPages:
 class Installation:
     """`with Installation(folder) as it:` runs a stack whose marketplace checks signatures and has test controls.
 
-    `settings` win over everything else; with DATABASE_URL both sides are on that server. `further` are programs that
-    run beside the usual ones.
+    `settings` win over everything else: variables of the environment, which are text, and constants of the settings.
+    With DATABASE_URL both sides are on that server. `further` are programs that run beside the usual ones.
     """
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str] | None = None, further: Sequence[programs.Program] = ()
+        self, folder: Path, settings: Mapping[str, Any] | None = None, further: Sequence[programs.Program] = ()
     ) -> None:
         ports = Ports.free()
         self.proxy = CuttingProxy(self.kill_caller)
@@ -124,7 +122,9 @@ class Installation:
             "MTURK_SUBMIT_ORIGINS": address,
             **(settings or {}),
         }
-        self.stack = Stack(folder, ports, chosen, further)
+        variables = {name: value for name, value in chosen.items() if isinstance(value, str)}
+        constants = {name: value for name, value in chosen.items() if name not in variables}
+        self.stack = Stack(folder, ports, variables | {"ANNOTATE_TEST_SETTINGS": json.dumps(constants)}, further)
         self.controls = TestControls(address)
         self.kills: Counter[str] = Counter()
         self.project: dict[str, Any] = {}
@@ -350,9 +350,7 @@ class Installation:
         settings = self.stack.settings
         if side == "ours":
             return settings.get("DATABASE_URL", ""), Path(settings["DATA_DIR"]) / "annotate.sqlite3"
-        return settings.get("MARKETPLACE_DATABASE_URL", ""), Path(
-            settings["MARKETPLACE_DATA_DIR"]
-        ) / "marketplace.sqlite3"
+        return settings.get("MARKETPLACE_DATABASE_URL", ""), Path(settings["DATA_DIR"]) / "marketplace.sqlite3"
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def run(name: str, items: int = ITEMS, verbose: bool = False) -> Outcome:
 @contextmanager
 def installed(
     outcome: Outcome,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     further: Sequence[Program] = (),
     kind: type[Installation] = Installation,
 ) -> Iterator[Installation]:
@@ -167,7 +167,7 @@ def every_cut(names: list[str], items: int) -> list[Cut]:
     return found
 
 
-def _killed(outcome: Outcome, items: int, settings: Mapping[str, str]) -> None:
+def _killed(outcome: Outcome, items: int, settings: Mapping[str, Any]) -> None:
     # With a queue for events the product makes one more kind of call.
     with queue() as events, installed(outcome, {**events, **settings}) as it:
         job = Job(it, items, answers=2, parts=10, review=True, script=True, verbose=outcome.verbose)
@@ -244,7 +244,7 @@ def _bought_beyond(it: Installation) -> list[str]:
 # A marketplace in trouble
 
 
-def _with_controls(outcome: Outcome, items: int, settings: Mapping[str, str] | None = None, **wanted: Any) -> None:
+def _with_controls(outcome: Outcome, items: int, settings: Mapping[str, Any] | None = None, **wanted: Any) -> None:
     with installed(outcome, settings) as it:
         it.controls.turn(**wanted)
         job = Job(it, items, verbose=outcome.verbose)
@@ -280,14 +280,14 @@ def events(outcome: Outcome, items: int) -> None:
     """Every event comes three times and four seconds late; the list of finished HITs is hardly ever read."""
     with queue() as settings:
         _with_controls(
-            outcome, items, {**settings, "HARVEST_SWEEP_SECONDS": "120"}, event_copies=3, event_delay_seconds=4
+            outcome, items, {**settings, "HARVEST_SWEEP_SECONDS": 120}, event_copies=3, event_delay_seconds=4
         )
 
 
 @scenario("stale")
 def stale(outcome: Outcome, items: int) -> None:
     """Reads show what was so ten seconds ago. A short listing is believed only after more than that."""
-    _with_controls(outcome, items, {"MTURK_SETTLE_SECONDS": "12"}, stale_seconds=10)
+    _with_controls(outcome, items, {"MTURK_SETTLE_SECONDS": 12}, stale_seconds=10)
 
 
 @scenario("marketplace-away")
@@ -447,7 +447,7 @@ def webhooks(outcome: Outcome, items: int) -> None:
     """The program that listens for decided items is away for a minute and then dies every few seconds, and so do those
     that send. Nothing may be lost, and what comes twice says so.
     """
-    allowed = {"WEBHOOK_HTTP": "True", "WEBHOOK_NETWORKS": "127.0.0.0/8", "WEBHOOK_RETRY_SECONDS": "1"}
+    allowed = {"WEBHOOK_HTTP": "True", "WEBHOOK_NETWORKS": "127.0.0.0/8", "WEBHOOK_RETRY_SECONDS": 1}
     with installed(outcome, allowed) as it, receiver(it.stack.data_dir) as listener:
         job = Job(it, items, review=True, verbose=outcome.verbose)
         job.begin()
@@ -516,13 +516,13 @@ WEB_NAME, MARKET_NAME = "annotate.localhost", "crowd.localhost"
 @contextmanager
 def behind_nginx(
     outcome: Outcome,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     further: Sequence[Program] = (),
     beside: Mapping[str, Sequence[int]] | None = None,
 ) -> Iterator[tuple[Installation, Proxy]]:
     """An installation whose people come by TLS through nginx, with the configuration that we ship.
 
-    `beside` are the ports of `further` programs that serve the same site as the variable's first one.
+    `beside` are the ports of `further` programs that serve the same site as the option's first one.
     """
     know_local_names()
     ports = free_port(), free_port()
@@ -531,26 +531,21 @@ def behind_nginx(
     behind = {
         **addresses,
         "MTURK_SUBMIT_ORIGINS": market,
-        "BEHIND_PROXY": "True",
-        "ALLOWED_HOSTS": WEB_NAME,
         # Calls of the API do not come by the proxy.
-        "MARKETPLACE_ALLOWED_HOSTS": f"{MARKET_NAME},127.0.0.1",
+        "MARKETPLACE_ALLOWED_HOSTS": "127.0.0.1",
         # All workers are on this machine.
-        "MARKETPLACE_HTTP_QUESTION_HOSTS": WEB_NAME,
+        "MARKETPLACE_HTTP_QUESTION_HOSTS": [WEB_NAME],
         **WATCHED,
     }
     with installed(outcome, behind | dict(settings or {}), further) as it:
         folder = it.stack.data_dir / "nginx"
         folder.mkdir()
-        first = {"PROXY_WEB": it.stack.ports.web, "PROXY_MARKETPLACE": it.stack.ports.marketplace}
+        first = {"web": it.stack.ports.web, "marketplace": it.stack.ports.marketplace}
         servers = {name: [port, *(beside or {}).get(name, ())] for name, port in first.items()}
-        sites = {
-            **{name: ",".join(f"127.0.0.1:{port}" for port in each) for name, each in servers.items()},
-            # The whole crowd comes from one address.
-            "PROXY_REQUESTS_A_SECOND": "1000",
-        }
+        sites = {name: ",".join(f"127.0.0.1:{port}" for port in each) for name, each in servers.items()}
         try:
-            with nginx(folder, ports, addresses | sites) as proxy:
+            # The whole crowd comes from one address.
+            with nginx(folder, ports, addresses, {**sites, "requests_a_second": 1000}) as proxy:
                 it.trusted = it.stack.env["SSL_CERT_FILE"] = str(proxy.certificate)
                 it.crowd_program = ("-m", "tests.faults.crowd_program")
                 yield it, proxy
@@ -645,7 +640,7 @@ def many_machines(outcome: Outcome, items: int) -> None:
         programs_of.worker("worker-2", "second"),
         programs_of.worker("worker-3", "third"),
     ]
-    beside = {"PROXY_WEB": [web], "PROXY_MARKETPLACE": [market]}
+    beside = {"web": [web], "marketplace": [market]}
     with postgresql() as settings, behind_nginx(outcome, settings, further, beside) as (it, _):
         job = Job(it, ITEMS_OF_MANY * items, answers=2, parts=10, verbose=outcome.verbose)
         job.begin()

@@ -95,7 +95,6 @@ def queue() -> Iterator[dict[str, str]]:
         )
         yield {
             "MTURK_EVENTS_QUEUE_URL": client.create_queue(QueueName="events")["QueueUrl"],
-            "MTURK_EVENTS_QUEUE_ENDPOINT_URL": address,
             "MARKETPLACE_SQS_ENDPOINT_URL": address,
             "MARKETPLACE_AWS_ACCESS_KEY_ID": "marketplace",
             "MARKETPLACE_AWS_SECRET_ACCESS_KEY": "a-secret-for-tests",

@@ -106,7 +106,7 @@ def prometheus(finished: Installation, tmp_path_factory: pytest.TempPathFactory)
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
     shutil.copy(MONITORING / "rules.yml", folder)
     (folder / "metrics-token").write_text(WATCHED["METRICS_TOKEN"])
-    (folder / "marketplace-metrics-token").write_text(WATCHED["MARKETPLACE_METRICS_TOKEN"])
+    (folder / "marketplace-metrics-token").write_text(WATCHED["METRICS_TOKEN"])
     port = free_port()
     command = ["prometheus", "--config.file=prometheus.yml", f"--web.listen-address=127.0.0.1:{port}"]
     with (folder / "log").open("w") as log:
@@ -161,7 +161,7 @@ def test_what_is_counted_is_what_happened(finished: Installation, prometheus: st
 def test_metrics_are_closed_without_the_token_and_to_what_a_proxy_hands_on(it: Installation) -> None:
     for address, token in (
         (it.stack.web_url, WATCHED["METRICS_TOKEN"]),
-        (it.stack.marketplace_url, WATCHED["MARKETPLACE_METRICS_TOKEN"]),
+        (it.stack.marketplace_url, WATCHED["METRICS_TOKEN"]),
     ):
         own = {"Authorization": f"Bearer {token}"}
         refused = [

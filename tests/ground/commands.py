@@ -88,6 +88,6 @@ def _run(arguments: tuple[str, ...]) -> None:
 
 
 def _environment(data_dir: object, changes: Mapping[str, str | None]) -> dict[str, str]:
-    settings = GOOD | {"DATA_DIR": str(data_dir), "MARKETPLACE_DATA_DIR": str(data_dir)} | changes
+    settings = GOOD | {"DATA_DIR": str(data_dir)} | changes
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return kept | {name: value for name, value in settings.items() if value is not None}

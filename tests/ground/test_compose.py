@@ -14,21 +14,25 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from hits.environment import Requester
+from marketplace.environment import Marketplace
 from ops.programs import programs
 from ops.surroundings import ROOT, Ports
 
 FILE = ROOT / "docker-compose.yml"
 ONE_SHOT = {"databases", "migrate", "marketplace-migrate", "proxy-configuration"}
 REQUIRED = {
-    "SECRET_KEY": "a-secret-of-the-requester-side-0123456789",
-    "MARKETPLACE_SECRET_KEY": "a-secret-of-the-marketplace-0123456789",
     "POSTGRES_PASSWORD": "asecretofthedatabase",
     "DATABASE_PASSWORD": "asecretofonerole",
     "MARKETPLACE_DATABASE_PASSWORD": "asecretoftheother",
     "REDIS_PASSWORD": "asecretofthebroker",
     "PUBLIC_URL": "https://annotate.example.org",
     "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org",
-    "MARKETPLACE_ALLOWED_HOSTS": "crowd.example.org,marketplace",
+}
+# What the programs of each side read from a file of their own.
+FILES = {
+    "requester.env": {"SECRET_KEY": "a-secret-of-the-requester-side-0123456789", "EMAIL_FROM": "leads@example.org"},
+    "marketplace.env": {"MARKETPLACE_SECRET_KEY": "a-secret-of-the-marketplace-0123456789", "EMAIL_FROM": ""},
 }
 
 
@@ -36,10 +40,12 @@ def compose_config(tmp_path: Path, variables: dict[str, str]) -> subprocess.Comp
     if not shutil.which("docker-compose"):
         complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         complain("docker-compose is not installed.")
-    settings = tmp_path / "settings.env"
-    settings.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
+    shutil.copy(FILE, tmp_path)
+    for file, values in {".env": variables, **FILES}.items():
+        (tmp_path / file).write_text("".join(f"{name}={value}\n" for name, value in values.items()))
     return subprocess.run(
-        ["docker-compose", "--file", str(FILE), "--env-file", str(settings), "--profile", "proxy", "config"],
+        ["docker-compose", "--profile", "proxy", "config"],
+        cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -134,7 +140,14 @@ def test_backups_have_the_client_programs_of_the_server(config: dict[str, Any]) 
 def test_the_two_sides_share_neither_secret_nor_database(config: dict[str, Any]) -> None:
     requester = config["services"]["web"]["environment"]
     marketplace = config["services"]["marketplace"]["environment"]
-    assert set(requester) & set(marketplace) == set()
+    assert set(requester) & set(marketplace) == {"EMAIL_FROM"}
+    assert (requester["EMAIL_FROM"], marketplace["EMAIL_FROM"]) == ("leads@example.org", "")
+    assert FILES["requester.env"].items() <= requester.items()
+    assert FILES["marketplace.env"].items() <= marketplace.items()
+    for secret in (FILES["marketplace.env"]["MARKETPLACE_SECRET_KEY"], REQUIRED["MARKETPLACE_DATABASE_PASSWORD"]):
+        assert secret not in str(requester)
+    for secret in (FILES["requester.env"]["SECRET_KEY"], REQUIRED["DATABASE_PASSWORD"], REQUIRED["REDIS_PASSWORD"]):
+        assert secret not in str(marketplace)
     assert requester["DATABASE_URL"].endswith("/annotate")
     assert marketplace["MARKETPLACE_DATABASE_URL"].endswith("/marketplace")
 
@@ -146,17 +159,20 @@ def test_nothing_but_the_proxy_is_open_to_other_machines(config: dict[str, Any])
     assert ports == {"web": ["127.0.0.1:8000:8000/tcp"], "marketplace": ["127.0.0.1:8001:8001/tcp"]}
 
 
-def test_the_proxy_takes_what_the_sites_behind_it_take(tmp_path: Path) -> None:
-    sizes = {"MAX_IMPORT_MB": "100", "MAX_MEDIA_MB": "2000", "MARKETPLACE_MAX_FORM_MB": "20"}
-    services = yaml.safe_load(compose_config(tmp_path, REQUIRED | sizes).stdout)["services"]
-    asked = services["web"]["environment"] | services["marketplace"]["environment"]
-    for name, size in sizes.items():
-        assert asked[name] == services["proxy-configuration"]["environment"][name] == size
+def test_the_proxy_reads_the_addresses_of_both_sites_and_no_secret(config: dict[str, Any]) -> None:
+    service = config["services"]["proxy-configuration"]
+    assert set(service["environment"]) == {"PUBLIC_URL", "MARKETPLACE_PUBLIC_URL", "MARKETPLACE_FRAMES_URL"}
+    assert {"--web=web:8000", "--marketplace=marketplace:8001"} <= set(service["command"])
+
+
+def test_what_compose_sets_for_a_side_is_a_variable_of_that_side(config: dict[str, Any]) -> None:
+    for service, side in (("web", Requester), ("marketplace", Marketplace)):
+        assert set(config["services"][service]["environment"]) <= set(side.model_fields)
 
 
 def test_the_sandbox_stays_off(config: dict[str, Any]) -> None:
     for service in config["services"].values():
-        switches = {"DEBUG", "MARKETPLACE_DEBUG", "MARKETPLACE_SANDBOX", "MARKETPLACE_ACCEPT_ANY_KEY"}
+        switches = {"DEBUG", "MARKETPLACE_SANDBOX", "MARKETPLACE_ACCEPT_ANY_KEY"}
         assert not switches & set(service.get("environment", {}))
 
 
@@ -165,4 +181,4 @@ def test_the_image_runs_as_nobody_special_and_holds_no_secret() -> None:
     assert re.search(r"^USER annotate$", text, re.MULTILINE)
     assert "SECRET" not in text
     ignored = (ROOT / ".dockerignore").read_text().split()
-    assert {".env", ".git", "data", ".venv"} <= set(ignored)
+    assert {".env", *FILES, ".git", "data", ".venv"} <= set(ignored)

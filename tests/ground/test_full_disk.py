@@ -108,7 +108,6 @@ def test_both_sites_refuse_what_cannot_be_kept_and_go_on_when_there_is_room(disk
         "DATA_DIR": str(disk.folder),
         "PUBLIC_URL": f"http://127.0.0.1:{ports[0]}",
         "DEBUG": "True",
-        "MARKETPLACE_DATA_DIR": str(disk.folder),
         "MARKETPLACE_PUBLIC_URL": f"http://127.0.0.1:{ports[1]}",
         "MARKETPLACE_SANDBOX": "True",
         "MARKETPLACE_ACCEPT_ANY_KEY": "True",

@@ -112,7 +112,7 @@ def launcher(folder: Path) -> Iterator[Launcher]:
 @pytest.fixture(scope="module")
 def server_settings() -> Iterator[dict[str, str]]:
     """Those of a server: two databases that are not there yet, where there is a PostgreSQL, and no debugging."""
-    strict = {"DEBUG": "False", "MARKETPLACE_DEBUG": "False"}
+    strict = {"DEBUG": "False"}
     server = run_tests.postgresql()
     if server is None:
         yield strict

@@ -23,8 +23,8 @@ OURS = {"annotate", "common", "hits", "marketplace", "ops", "tests", "samples"}
 RUNTIME = ("annotate", "common", "hits", "marketplace", "ops")
 # What `make run` starts on one machine: no server runs it.
 LOCAL = {"ops/programs.py"}
-# Only a browser test's machine has a browser to photograph with.
-TOOLS = {"ops/pictures.py", "ops/screenshots.py"}
+# A server neither photographs pages nor writes documents.
+TOOLS = {"ops/pictures.py", "ops/screenshots.py", "ops/settings_reference.py"}
 
 
 def _lines(name: str) -> list[str]:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from common import __version__
+from common.env import REMOVED
+from hits.environment import Requester
+from marketplace.environment import Marketplace
 from tests.ground.commands import forked, python
 
 PUBLISHED = "only-for-tests-only-for-tests-only-for-tests"
@@ -14,30 +17,24 @@ REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"SECRET_KEY": None}, "SECRET_KEY"),
     ({"SECRET_KEY": ""}, "SECRET_KEY"),
     ({"SECRET_KEY": "short"}, "32 characters"),
-    ({"DEBUG": "yes"}, "DEBUG must be True or False"),
-    ({"DEBUG": "true"}, "DEBUG must be True or False"),
-    ({"BEHIND_PROXY": "1"}, "BEHIND_PROXY must be True or False"),
-    ({"PUBLIC_URL": "localhost:8000"}, "PUBLIC_URL must be a URL"),
-    ({"PUBLIC_URL": ""}, "PUBLIC_URL must be a URL"),
-    ({"MTURK_ENDPOINT_URL": "ftp://crowd.example.org"}, "MTURK_ENDPOINT_URL must be a URL"),
-    ({"DATABASE_URL": "mysql://root@127.0.0.1/annotate"}, "DATABASE_URL must be a URL"),
-    ({"REDIS_URL": "amqp://127.0.0.1"}, "REDIS_URL must be a URL"),
-    ({"HARVEST_SECONDS": "0"}, "HARVEST_SECONDS must be a whole number"),
-    ({"HARVEST_SECONDS": "5.5"}, "HARVEST_SECONDS must be a whole number"),
-    ({"RESUME_SECONDS": "0"}, "RESUME_SECONDS must be a whole number"),
-    ({"HARVEST_SWEEP_SECONDS": "0"}, "HARVEST_SWEEP_SECONDS must be a whole number"),
-    ({"MTURK_SETTLE_SECONDS": "soon"}, "MTURK_SETTLE_SECONDS must be a whole number"),
-    ({"MTURK_EVENTS_QUEUE_URL": "answers"}, "MTURK_EVENTS_QUEUE_URL must be a URL"),
-    ({"MTURK_WEBHOOK_SECRET": "short"}, "annotate.E012"),
+    ({"LOG_FORMAT": "xml"}, "LOG_FORMAT: Input should be 'lines' or 'json'."),
+    ({"METRICS_TOKEN": "short"}, "METRICS_TOKEN: String should have at least 16 characters."),
+    ({"EMAIL_URL": "mail.example.org"}, "EMAIL_URL: write an address such as"),
+    ({"WEBHOOK_NETWORKS": "10.0.0.1/8"}, "WEBHOOK_NETWORKS: value is not a valid IPv4 or IPv6 network."),
+    ({"PUBLIC_URL": "localhost:8000"}, "PUBLIC_URL: write a URL"),
+    ({"MTURK_ENDPOINT_URL": "ftp://crowd.example.org"}, "MTURK_ENDPOINT_URL: write a URL"),
+    ({"DATABASE_URL": "mysql://root@127.0.0.1/annotate"}, "DATABASE_URL: write a URL"),
+    ({"REDIS_URL": "amqp://127.0.0.1"}, "REDIS_URL: write a URL"),
+    ({"MTURK_EVENTS_QUEUE_URL": "answers"}, "MTURK_EVENTS_QUEUE_URL: write a URL"),
+    ({"MTURK_WEBHOOK_SECRET": "short"}, "MTURK_WEBHOOK_SECRET: String should have at least 16"),
     ({"MTURK_EVENTS_ACCESS_KEY_ID": "AKIA"}, "annotate.E013"),
-    ({"MAX_IMPORT_MB": "-1"}, "MAX_IMPORT_MB must be a whole number"),
+    ({"TEXT_EVIDENCE_DAYS": "-1"}, "TEXT_EVIDENCE_DAYS: Input should be greater than or equal to 0."),
     ({"MTURK_ENDPOINT_URL": "https://crowd.example.org"}, "annotate.E001"),
+    ({"DEBUG": "yes", "PROXIES": "11"}, "DEBUG: write True or False.\nPROXIES: Input should be less"),
     ({"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "DEBUG is True, but"),
     ({"SECRET_KEY": "x" * 50}, "can be guessed"),
     ({"SECRET_KEY": PUBLISHED, "PUBLIC_URL": "https://annotate.example.org"}, "published with this program"),
     ({"PUBLIC_URL": "http://127.0.0.1:8001"}, "annotate.E003"),
-    ({"MTURK_DEADLINE_SECONDS": "20", "MTURK_TIMEOUT_SECONDS": "20"}, "annotate.E010"),
-    ({"MTURK_CALLS_A_SECOND": "300"}, "annotate.E011"),
 ]
 
 
@@ -62,16 +59,15 @@ def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> No
         PUBLIC_URL="https://annotate.example.org",
         MTURK_ENDPOINT_URL="https://crowd.example.org",
         REDIS_URL="rediss://broker.example.org/0",
-        BEHIND_PROXY="True",
     )
     assert (done.returncode, done.stdout) == (0, "System check identified no issues (0 silenced).\n")
 
 
-@pytest.mark.parametrize(("side", "name"), [("annotate", "SENTRY_DSN"), ("marketplace", "MARKETPLACE_SENTRY_DSN")])
-def test_reports_of_errors_say_the_version(side: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("side", ["annotate", "marketplace"])
+def test_reports_of_errors_say_the_version(side: str, tmp_path: Path) -> None:
     ask = "import sentry_sdk; from django.conf import settings; settings.DEBUG; "
     ask += "print(sentry_sdk.get_client().options['release'])"
-    dsn = {name: "https://key@127.0.0.1:9/1", "DJANGO_SETTINGS_MODULE": f"{side}.settings"}
+    dsn = {"SENTRY_DSN": "https://key@127.0.0.1:9/1", "DJANGO_SETTINGS_MODULE": f"{side}.settings"}
     done = python("-c", ask, data_dir=tmp_path, **dsn)
     assert done.stdout == f"{side}@{__version__}\n", done.stderr
 
@@ -80,6 +76,20 @@ def test_a_command_without_the_server_s_environment_says_how_to_get_it(tmp_path:
     done = python("manage.py", "account", "lena", data_dir=tmp_path, SECRET_KEY=None)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "Set SECRET_KEY in the environment." in done.stderr and "set -a; . data/local.env; set +a" in done.stderr
+
+
+def test_a_variable_that_is_no_longer_read_is_named(tmp_path: Path) -> None:
+    old = {"HARVEST_SECONDS": "5", "MARKETPLACE_METRICS_TOKEN": "a-token-of-an-earlier-version", "MTURK_REGION": ""}
+    for program in (("manage.py", "check"), ("-m", "marketplace", "check")):
+        done = forked(*program, data_dir=tmp_path, **old)
+        assert done.returncode == 0
+        assert "HARVEST_SECONDS is no longer read: its value is fixed now" in done.stderr
+        assert "MARKETPLACE_METRICS_TOKEN is no longer read: METRICS_TOKEN has taken its place." in done.stderr
+        assert "MTURK_REGION" not in done.stderr
+
+
+def test_no_variable_is_both_read_and_removed() -> None:
+    assert not {*Requester.model_fields, *Marketplace.model_fields} & set(REMOVED)
 
 
 def test_missing_credentials_are_a_warning_with_a_hint(tmp_path: Path) -> None:
@@ -98,10 +108,10 @@ REFUSED_BY_THE_MARKETPLACE = [
         "published with this program",
     ),
     (
-        {"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
-        "MARKETPLACE_DEBUG is True, but",
+        {"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+        "DEBUG is True, but",
     ),
-    ({"MARKETPLACE_DEBUG": "yes"}, "MARKETPLACE_DEBUG"),
+    ({"DEBUG": "yes"}, "DEBUG"),
     ({"MARKETPLACE_SANDBOX": "on"}, "MARKETPLACE_SANDBOX"),
     ({"MARKETPLACE_ACCEPT_ANY_KEY": "1"}, "MARKETPLACE_ACCEPT_ANY_KEY"),
     ({"MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "MARKETPLACE_PUBLIC_URL"),
@@ -138,8 +148,8 @@ def test_the_marketplace_accepts_a_server_configuration(tmp_path: Path) -> None:
         ("import marketplace.wsgi", {"MARKETPLACE_SECRET_KEY": "x" * 20}, "needs at least 32 characters"),
         (
             "import marketplace.wsgi",
-            {"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
-            "MARKETPLACE_DEBUG is True",
+            {"DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+            "DEBUG is True",
         ),
     ],
 )

@@ -176,7 +176,7 @@ def test_who_leaves_a_connection_open_after_its_last_answer_keeps_nobody_waiting
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with server(tmp_path_factory.mktemp("server"), MAX_IMPORT_MB="64", MAX_MEDIA_MB="128") as running:
+    with server(tmp_path_factory.mktemp("server"), "slow_clients.MOST_BYTES = 193 * 1024 * 1024") as running:
         yield running
 
 
@@ -308,7 +308,7 @@ def test_a_server_that_ends_answers_what_has_begun_and_waits_for_nothing_that_ha
 
 def test_behind_a_proxy_long_bodies_are_not_kept_a_second_time(tmp_path: Path) -> None:
     body = os.urandom(3_000_000)
-    with server(tmp_path, BEHIND_PROXY="True") as port:
+    with server(tmp_path, PROXIES="1") as port:
         assert ask(port, body) == digest(body)
         with connected(port) as client:
             client.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + body[:300_000])

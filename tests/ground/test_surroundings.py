@@ -29,28 +29,24 @@ def test_the_two_sides_have_different_hosts(tmp_path: Path) -> None:
 
 
 def test_what_the_caller_sets_wins(tmp_path: Path) -> None:
-    found = surroundings(tmp_path, Ports(), {"HARVEST_SECONDS": "60", "REDIS_URL": "redis://broker/3"})
-    assert (found["HARVEST_SECONDS"], found["REDIS_URL"]) == ("60", "redis://broker/3")
+    found = surroundings(tmp_path, Ports(), {"WEBHOOK_HTTP": "False", "REDIS_URL": "redis://broker/3"})
+    assert (found["WEBHOOK_HTTP"], found["REDIS_URL"]) == ("False", "redis://broker/3")
 
 
 def test_a_key_pair_for_another_service_stays_out_of_the_local_marketplace(tmp_path: Path) -> None:
     shell = {"AWS_ACCESS_KEY_ID": "REAL", "AWS_SECRET_ACCESS_KEY": "real", "AWS_PROFILE": "work"}
     local = surroundings(tmp_path, Ports(), shell)
     assert local["AWS_ACCESS_KEY_ID"] == "LOCALREQUESTER"
-    assert local["MARKETPLACE_REQUESTER_NAMES"] == "LOCALREQUESTER=Sample reading lab"
     assert "AWS_PROFILE" not in local
-    assert local["MTURK_SETTLE_SECONDS"] == "2"
     remote = surroundings(tmp_path, Ports(), shell | {"MTURK_ENDPOINT_URL": "https://crowd.example.org"})
     assert (remote["AWS_ACCESS_KEY_ID"], remote["AWS_PROFILE"]) == ("REAL", "work")
-    # There, reads may lag behind.
-    assert "MTURK_SETTLE_SECONDS" not in remote
 
 
 def test_settings_of_the_shell_reach_a_stack_only_when_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://elsewhere/x")
-    monkeypatch.setenv("MARKETPLACE_DEBUG", "False")
+    monkeypatch.setenv("MARKETPLACE_SANDBOX", "False")
     assert ours(os.environ)["DATABASE_URL"] == "postgres://elsewhere/x"
-    assert not {"DATABASE_URL", "MARKETPLACE_DEBUG"} & set(whole_environment({}))
+    assert not {"DATABASE_URL", "MARKETPLACE_SANDBOX"} & set(whole_environment({}))
 
 
 def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

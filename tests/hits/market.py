@@ -188,7 +188,7 @@ def _environment(database: Path, url: str) -> dict[str, str]:
     return own | {
         "MARKETPLACE_DATABASE_URL": f"sqlite:///{database}",
         "MARKETPLACE_SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests",
-        "MARKETPLACE_DEBUG": "True",
+        "DEBUG": "True",
         "MARKETPLACE_SANDBOX": "True",
         "MARKETPLACE_ACCEPT_ANY_KEY": "True",
         "MARKETPLACE_STARTING_BALANCE": STARTING_BALANCE,

@@ -67,7 +67,7 @@ def _environment(database_url: str, url: str, folder: str) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "marketplace.settings",
         "MARKETPLACE_SECRET_KEY": settings.SECRET_KEY,
         "MARKETPLACE_DATABASE_URL": database_url,
-        "MARKETPLACE_DATA_DIR": folder,
+        "DATA_DIR": folder,
         "MARKETPLACE_PUBLIC_URL": url,
         "MARKETPLACE_SANDBOX": "True",
         # Nobody's proxy is asked for loopback addresses.

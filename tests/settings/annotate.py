@@ -25,6 +25,8 @@ CELERY_BROKER_URL = "memory://"
 # The marketplace of the tests has no limit of calls; tests of the limit bring their own rates.
 # A HIT that expired closes at the first look: tests of reads that lag behind set a time of their own.
 MTURK_SETTLE_SECONDS = 0
+# As of a marketplace on another machine.
+HARVEST_SWEEP_SECONDS = 300
 # A busy machine lets the tests' marketplace answer late; what does not answer at all is tried as long as in earnest.
 MTURK_DEADLINE_SECONDS, MTURK_TIMEOUT_SECONDS = 160, 120
 MTURK_CALLS_A_SECOND = MTURK_MOST_CALLS_A_SECOND = 5000

@@ -113,8 +113,7 @@ def test_nothing_starts_with_a_database_that_was_never_migrated(command: list[st
     given = {
         "SECRET_KEY": "a-key-for-tests-only-0123456789abcdef",
         "DATA_DIR": str(tmp_path),
-        "MARKETPLACE_DATA_DIR": str(tmp_path),
-        "MARKETPLACE_DEBUG": "True",
+        "MARKETPLACE_SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests",
         "PYTHONPATH": str(ROOT),
     }
     ours = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL")
@@ -129,8 +128,7 @@ def test_nothing_starts_with_a_database_that_was_never_migrated(command: list[st
 
 def test_the_marketplaces_migrations_can_be_taken_back_and_applied_again(tmp_path: Path) -> None:
     settings = {
-        "MARKETPLACE_DATA_DIR": str(tmp_path),
-        "MARKETPLACE_DEBUG": "True",
+        "DATA_DIR": str(tmp_path),
         "MARKETPLACE_SECRET_KEY": "only-for-tests-only-for-tests-only-for-tests",
     }
     plain = {name: value for name, value in os.environ.items() if not name.endswith("DATABASE_URL")}

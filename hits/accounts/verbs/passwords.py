@@ -1,6 +1,6 @@
 """New accounts, and their passwords: changed, or set by a link where there is none or it was forgotten.
 
-Security behavior: a link is Django's: signed, good once, and at an end after PASSWORD_LINK_HOURS, with the next sign-in
+Security behavior: a link is Django's: signed, good once, and at an end after 72 hours, with the next sign-in
 or with another password. Nobody learns from what is answered whether an address belongs to an account: the letters are
 sent by a job, after the answer.
 """

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from common.env import origin
 from hits.answers.rules.hits_to_harvest import mark_due
 from hits.models import Assignment, Hit, Stage
 from hits.mturk import events
 from hits.mturk.errors import RefusedError
 from hits.mturk.events import Event, EventQueue, Message
-from hits.publishing.rules.marketplace_account import gateway
+from hits.publishing.rules.marketplace_account import REGION, gateway
 
 log = logging.getLogger(__name__)
 # Events overtake what they tell of; a moment later it can be read.
@@ -64,8 +65,8 @@ def queue() -> EventQueue:
     """The configured one; `queue.cache_clear()` after settings have changed."""
     return EventQueue(
         settings.MTURK_EVENTS_QUEUE_URL,
-        endpoint_url=settings.MTURK_EVENTS_QUEUE_ENDPOINT_URL,
-        region=settings.MTURK_REGION,
+        endpoint_url=origin(settings.MTURK_EVENTS_QUEUE_URL),
+        region=REGION,
         key_id=settings.MTURK_EVENTS_ACCESS_KEY_ID,
         secret=settings.MTURK_EVENTS_SECRET_ACCESS_KEY,
     )

@@ -16,7 +16,7 @@ from hits.projects.models import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
 from hits.projects.rules.plugins import faults_of
 from hits.projects.rules.project_rows import check_visible
 from hits.projects.verbs import project_files
-from hits.projects.verbs.invitations import MOST_DAYS
+from hits.projects.verbs.invitations import MOST_DAYS, USUAL_DAYS
 from hits.stages.api.shapes import StageShape
 
 
@@ -188,7 +188,7 @@ class NewInvitation(Shape):
     email = serializers.EmailField(required=False, default="", help_text="Where the link is sent, too.")
     days = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=1, max_value=MOST_DAYS,
-        help_text="Until it expires; null: as the server's INVITATION_DAYS says.",
+        help_text=f"Until it expires; null: {USUAL_DAYS}.",
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from hits.core.roles import IN_SHORT, Role, gained
 from hits.models import Project
 from hits.projects.pages import forms
 from hits.projects.verbs import members as flow
-from hits.projects.verbs.invitations import usual_days
+from hits.projects.verbs.invitations import USUAL_DAYS
 from hits.refusals import Refusal, Refused
 from hits.views.forms import MemberOfForm
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -31,7 +31,7 @@ def page(request: HttpRequest, project: Project, status: int = 200, **bound: obj
         "members": rows,
         "owners": sum(row.role == row.Role.OWNER for row in rows),
         "form": forms.MemberForm(),
-        "invitation_form": forms.InvitationForm(initial={"days": usual_days()}),
+        "invitation_form": forms.InvitationForm(initial={"days": USUAL_DAYS}),
         "invitations": list(project.invitations.living().select_related("created_by").order_by("id")),
         "mail": settings.MAIL,
         "roles": forms.Role.choices,

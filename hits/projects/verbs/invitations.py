@@ -27,7 +27,8 @@ from hits.refusals import Refused
 
 log = logging.getLogger(__name__)
 
-MOST_DAYS = 30
+# How long a link is good, at most and where nobody says otherwise: a week has a working day for everybody.
+MOST_DAYS, USUAL_DAYS = 30, 7
 # Of one project: links that wait to be accepted, and letters in a day.
 MOST_OPEN, MOST_LETTERS_A_DAY = 50, 50
 # Rows of invitations that have ended are kept so long; the action log keeps what they led to.
@@ -41,11 +42,6 @@ def _no_invitation() -> Refused:
         "whoever sent it for another.",
         status=404,
     )
-
-
-def usual_days() -> int:
-    """How long a link is good where nobody says otherwise."""
-    return int(settings.INVITATION_DAYS)
 
 
 def invite(
@@ -68,7 +64,7 @@ def invite(
         token = secrets.token_urlsafe(32)
         row = Invitation.objects.create(
             project=project, role=role, email=email, digest=token_digest(token), created_by=user,
-            expires_at=now + timedelta(days=min(days or usual_days(), MOST_DAYS)),
+            expires_at=now + timedelta(days=min(days or USUAL_DAYS, MOST_DAYS)),
         )  # fmt: skip
         record(project, user, "invited somebody", detail={"member": email or "by a link", "role": role})
     return row, token

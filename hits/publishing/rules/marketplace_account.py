@@ -18,6 +18,10 @@ from hits.payments.rules.commitments import BalanceTooLowError, planned_cost
 from hits.publishing.models import Hit
 from hits.publishing.rules.restorations import refuse_unreconciled, why_calls_wait
 
+# The API has no other.
+REGION = "us-east-1"
+# Simultaneous calls of a process: as many as its threads make, and some to spare.
+CONNECTIONS = 8
 # So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
 READS_LAG = timedelta(minutes=15)
 There = TypeVar("There")
@@ -50,10 +54,10 @@ def _made(reconciles: bool) -> Gateway:
     """One for reconciling, one for all else: what closes this one does not close that one."""
     return Gateway(
         settings.MTURK_ENDPOINT_URL,
-        region=settings.MTURK_REGION,
+        region=REGION,
         redis_url=settings.REDIS_URL,
         limits=Limits(
-            connections=settings.MTURK_CONNECTIONS,
+            connections=CONNECTIONS,
             timeout_seconds=settings.MTURK_TIMEOUT_SECONDS,
             deadline_seconds=settings.MTURK_DEADLINE_SECONDS,
             calls_a_second=settings.MTURK_CALLS_A_SECOND,

@@ -308,10 +308,10 @@ def test_a_finished_sample_says_where_no_crowd_can_sign_up(
 ) -> None:
     monkeypatch.setattr(tasks.finish_sample, "delay", lambda pk: pytest.fail("It was started."))
     with mail_server() as mailbox:
-        other = Marketplace(tmp_path, MARKETPLACE_EMAIL_URL=f"smtp://127.0.0.1:{mailbox.port}")
+        other = Marketplace(tmp_path, EMAIL_URL=f"smtp://127.0.0.1:{mailbox.port}")
         other.start()
         laptop.MTURK_SUBMIT_ORIGINS = [other.url]
         try:
-            assert "Start the marketplace without MARKETPLACE_EMAIL_URL" in load("--finished")
+            assert "Start the marketplace without EMAIL_URL" in load("--finished")
         finally:
             other.close()

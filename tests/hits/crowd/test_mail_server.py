@@ -21,7 +21,7 @@ from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db
 SAMPLE = Path(__file__).resolve().parents[3] / "samples" / "record.jsonl"
-WHAT_TO_DO = "Start the marketplace without MARKETPLACE_EMAIL_URL"
+WHAT_TO_DO = "Start the marketplace without EMAIL_URL"
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def mailbox() -> Iterator[Mailbox]:
 
 @pytest.fixture(scope="module")
 def with_mail(tmp_path_factory: pytest.TempPathFactory, mailbox: Mailbox) -> Iterator[Marketplace]:
-    mail = {"MARKETPLACE_EMAIL_URL": f"smtp://127.0.0.1:{mailbox.port}"}
+    mail = {"EMAIL_URL": f"smtp://127.0.0.1:{mailbox.port}"}
     running = Marketplace(tmp_path_factory.mktemp("with-mail"), **mail)
     running.start()
     yield running

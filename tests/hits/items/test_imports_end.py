@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
-from django.conf import settings
 
 from hits import tasks
 from hits.core.jobs.leases import Held
@@ -118,7 +117,7 @@ def test_a_stopped_import_does_not_begin_and_one_that_ended_is_not_stopped(uploa
 def test_an_import_whose_time_is_up_is_failed_with_a_sentence(
     upload: Upload, monkeypatch: pytest.MonkeyPatch, eager: None
 ) -> None:
-    assert tasks.import_upload.soft_time_limit == settings.IMPORT_SECONDS < tasks.import_upload.time_limit
+    assert tasks.import_upload.soft_time_limit == tasks.IMPORT_SECONDS < tasks.import_upload.time_limit
     monkeypatch.setattr(importing, "_refuse_known", raise_it(SoftTimeLimitExceeded()))
     tasks.import_upload.delay(upload.pk)
     state, error = ended(upload)

@@ -125,7 +125,7 @@ def let_pass(project: Project, workers: Iterable[str]) -> None:
 def wire(market: Marketplace) -> dict[str, str]:
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     there = {"MTURK_ENDPOINT_URL": market.url, "MARKETPLACE_DATABASE_URL": market.database_url}
-    return {**there, "MARKETPLACE_DATA_DIR": "", **{name: os.environ[name] for name in names}}
+    return {**there, "DATA_DIR": "", **{name: os.environ[name] for name in names}}
 
 
 def send_arrivals(stage: Stage) -> None:

@@ -141,7 +141,7 @@ def test_a_process_that_is_killed_between_the_call_and_its_note_sends_again_and_
         "DJANGO_SETTINGS_MODULE": "tests.settings.annotate",
         "WEBHOOK_HTTP": "True",
         "WEBHOOK_NETWORKS": "127.0.0.0/8",
-        "WEBHOOK_TIMEOUT_SECONDS": "60",
+        "ANNOTATE_TEST_SETTINGS": '{"WEBHOOK_TIMEOUT_SECONDS": 60}',
     }
     program = [sys.executable, "-m", "tests.hits.webhooks.killed_sending"]
     listener.begin(slow_from=2, seconds=600)

@@ -12,6 +12,7 @@ import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError, HTTPClientError
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -82,7 +83,7 @@ def test_the_ticking_process_sends_without_waiting_for_its_next_tick(
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MARKETPLACE_")}
     environment |= {
         "MARKETPLACE_DATABASE_URL": database_url(connection),
-        "MARKETPLACE_DEBUG": "True",
+        "MARKETPLACE_SECRET_KEY": settings.SECRET_KEY,
         "MARKETPLACE_ACCEPT_ANY_KEY": "True",
     }
     environment.pop("DJANGO_SETTINGS_MODULE", None)

@@ -13,8 +13,9 @@ from aiosmtpd.controller import Controller
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from common.env import Shared
+from common.mail import mail_settings
 from marketplace.models import Letter, Worker
-from marketplace.settings import env_mail
 from marketplace.verbs import access, letters
 
 
@@ -44,7 +45,7 @@ def test_the_clock_sends_letters_through_the_configured_server(settings: Any, no
     server = Controller(mailbox, hostname="127.0.0.1", port=port)
     server.start()
     try:
-        mail = {"MARKETPLACE_EMAIL_URL": f"smtp://127.0.0.1:{port}"}
+        mail = {"EMAIL_URL": f"smtp://127.0.0.1:{port}"}
         environment = os.environ | mail | {"MARKETPLACE_DATABASE_URL": _database_url()}
         environment["DJANGO_SETTINGS_MODULE"] = "tests.settings.marketplace"
         subprocess.run([sys.executable, "-m", "marketplace", "tick", "--once"], env=environment, check=True)
@@ -73,13 +74,13 @@ def test_a_letter_that_cannot_be_sent_is_tried_six_times(worker: Worker, setting
 
 
 def test_a_mail_address_is_read_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MAIL", "smtp+tls://commons%40lab:p%2Fw@mail.example.org")
-    read = env_mail("MAIL")
+    monkeypatch.setenv("EMAIL_URL", "smtp+tls://commons%40lab:p%2Fw@mail.example.org")
+    read = mail_settings(Shared.read().EMAIL_URL)
     assert (read["EMAIL_HOST_USER"], read["EMAIL_HOST_PASSWORD"]) == ("commons@lab", "p/w")
     assert (read["EMAIL_PORT"], read["EMAIL_USE_TLS"], read["EMAIL_USE_SSL"]) == (587, True, False)
     for wrong in ("mail.example.org", "http://mail.example.org", "smtp://", "smtp://h:x", "smtp://h/path"):
-        monkeypatch.setenv("MAIL", wrong)
-        with pytest.raises(ImproperlyConfigured, match="MAIL: write an address"):
-            env_mail("MAIL")
-    monkeypatch.delenv("MAIL")
-    assert env_mail("MAIL") == {}
+        monkeypatch.setenv("EMAIL_URL", wrong)
+        with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL: write an address such as [^,]*\.$"):
+            Shared.read()
+    monkeypatch.delenv("EMAIL_URL")
+    assert mail_settings(Shared.read().EMAIL_URL) == {}

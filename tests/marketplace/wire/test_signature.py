@@ -87,9 +87,10 @@ def test_any_key_is_welcome_only_when_the_setting_says_so(connect: Any, requeste
     assert Requester.objects.count() == 2
 
 
-def test_workers_read_the_given_name_of_a_requester_whom_a_key_made(connect: Any, db: None, settings: Any) -> None:
+def test_workers_read_the_name_of_the_requester_whom_the_key_of_make_run_made(
+    connect: Any, db: None, settings: Any
+) -> None:
     settings.MARKETPLACE_ACCEPT_ANY_KEY = True
-    settings.MARKETPLACE_REQUESTER_NAMES = {"LOCALREQUESTER": "Sample reading lab"}
     for key in ("LOCALREQUESTER", "NAMELESS"):
         connect(key, "x").get_account_balance()
     assert set(Requester.objects.values_list("name", flat=True)) == {"Sample reading lab", "Requester NAMELESS"}

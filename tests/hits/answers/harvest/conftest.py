@@ -52,7 +52,6 @@ def queue_url(cloud: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Ite
     name = f"answers-{secrets.token_hex(6)}"
     url = boto3.client("sqs", endpoint_url=cloud, **keys).create_queue(QueueName=name)["QueueUrl"]
     settings.MTURK_EVENTS_QUEUE_URL = url
-    settings.MTURK_EVENTS_QUEUE_ENDPOINT_URL = cloud
     settings.MTURK_EVENTS_ACCESS_KEY_ID, settings.MTURK_EVENTS_SECRET_ACCESS_KEY = "x", "y"
     monkeypatch.setattr(events, "WAIT_SECONDS", 0)
     marketplace_events.queue.cache_clear()
