@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hits.stats.intervals import wilson
+
 RESAMPLES, SWAPS = 1000, 9999
 # Of many items fewer swaps are drawn: whoever scores a system waits for it, and for each system it is compared with.
 MOST_DRAWN, FEWEST_SWAPS = 20_000_000, 999
@@ -53,7 +55,8 @@ def means(values: Sequence[float]) -> Sums:
 
 def scores(compared: Compared, seed: int) -> list[Score]:
     """Of all items, then of each part, by measure. Intervals are percentiles of a bootstrap over items
-    (B. Efron 1979, Bootstrap methods: another look at the jackknife, Annals of Statistics 7(1)).
+    (B. Efron 1979, Bootstrap methods: another look at the jackknife, Annals of Statistics 7(1)); of a share of right
+    answers that is 0 or 1, which every resample repeats, Wilson's.
     """
     rows = []
     for measure, sums in compared.measures.items():
@@ -70,8 +73,11 @@ def _score(sums: Sums, seed: int, measure: str, division: str = "", part: str = 
     n = len(sums[0])
     told, draw = np.stack(sums, 1), np.random.default_rng(seed)
     again = [draw.multinomial(n, np.full(n, 1 / n), size) @ told for size in _sizes(RESAMPLES, n)]
-    low, high = np.percentile(_ratio(*np.concatenate(again).T), (2.5, 97.5))
-    return Score(measure, division, part, n, float(_ratio(*told.sum(0))), float(low), float(high))
+    value = float(_ratio(*told.sum(0)))
+    low, high = map(float, np.percentile(_ratio(*np.concatenate(again).T), (2.5, 97.5)))
+    if value in (0.0, 1.0) and (sums[1] == 1).all():
+        low, high = wilson(int(value) * n, n)
+    return Score(measure, division, part, n, value, low, high)
 
 
 def _sizes(draws: int, n: int) -> Iterator[int]:

@@ -176,7 +176,9 @@ class BaselineSettings(Shape):
 
 
 class NewPredictions(Shape):
-    predictions = serializers.FileField(help_text="JSON {id: answer}, or CSV or JSON Lines with ids and labels.")
+    predictions = serializers.FileField(
+        help_text="JSON {id: answer}; for cosmos and mcscript also CSV or JSON Lines with ids and labels."
+    )
     file = serializers.CharField(
         default="", allow_blank=True, max_length=200, help_text="The file to compare with; empty: the key of test."
     )

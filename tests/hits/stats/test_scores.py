@@ -23,6 +23,13 @@ def test_an_interval_of_right_and_wrong_is_near_the_exact_one() -> None:
     assert told.low == pytest.approx(exact.low, abs=0.01) and told.high == pytest.approx(exact.high, abs=0.01)
 
 
+@pytest.mark.parametrize("right", [0, 1])
+def test_where_all_are_right_or_wrong_the_interval_is_wilsons(right: int) -> None:
+    (score,) = scores(Compared({"accuracy": means([right] * 13)}), 7)
+    low, high = binomtest(13 * right, 13).proportion_ci(method="wilson")
+    assert (score.low, score.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
+
+
 def test_intervals_hold_the_true_score_about_95_times_in_100() -> None:
     told = [scores(Compared({"accuracy": means(drawn(200, 0.6, seed))}), seed)[0] for seed in range(200)]
     assert 180 <= sum(one.low <= 0.6 <= one.high for one in told) <= 199
