@@ -37,7 +37,7 @@ from hits.views.spreadsheet import csv_response
 Field = serializers.Field[Any, Any, Any, Any]
 # Of a form beside the fields of its verb: which of them it has, the page that it stands on, and its button.
 FIELDS, NEXT = "form_fields", "form_page"
-LOOKS = ("form_button", "form_style")
+LOOKS = ("form_button", "form_style", "form_layout", "form_about")
 # Of the page that shows a price: to confirm it, or to go back to what was typed.
 CONFIRMED, BACK = ("total", "confirmation"), "change"
 AROUND = {FIELDS, NEXT, *LOOKS, *CONFIRMED, BACK, "csrfmiddlewaretoken"}

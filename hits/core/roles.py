@@ -95,7 +95,7 @@ LOOK = _verb(
         results project-results agreement screening models people-and-models suggestions priorities
     """,
     routes=_get("""
-        project actions members terms uploads sample-file upload media
+        project actions terms uploads sample-file upload media
         blocks undo-block messages message-templates message-template inbox held-qualifications grants
         budget-requests ledger ledger-checks ledger-check qualification-tests qualification-test
         qualification-test-results
@@ -126,19 +126,6 @@ TABLE = (
     _verb("Withdraw a request for money", MANAGER, pages="withdraw-request", routes=("POST withdraw-request",)),
     _verb("Approve a request for money", OWNER, pages="approve-request", routes=("POST approve-request",)),
     _verb("Decline a request for money", OWNER, pages="decline-request", routes=("POST decline-request",)),
-    _verb("Say how high a member may set the budget", OWNER, pages="may-budget", routes=("PUT may-budget",)),
-    _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
-    _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
-    _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",), while_archived=True),
-    _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
-    _verb("Send an invitation again", OWNER, pages="resend-invitation", routes=("POST resend-invitation",)),
-    _verb(
-        "Revoke an invitation",
-        OWNER,
-        pages="revoke-invitation",
-        routes=("POST revoke-invitation",),
-        while_archived=True,
-    ),
     _verb("Archive a project", OWNER, pages="archive-project", routes=("POST archive",)),
     _verb("Restore an archived project", OWNER, pages="restore-project", routes=("POST restore",), while_archived=True),
     _verb("Change the tags", MANAGER, pages="change-tags", routes=("PUT tags",)),

@@ -124,8 +124,6 @@ class World:
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
-            "resend-invitation": [self.invitation.pk],
-            "revoke-invitation": [self.invitation.pk],
             "delete-media": [self.media.pk],
             "pay-bonus": [self.answer.pk],
             **dict.fromkeys(("kept-bonus-file", "kept-bonus-file-progress"), [self.bonus_file.pk]),
@@ -216,14 +214,7 @@ STAGE_PAGES = {
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
-    "add-member",
-    "invite",
-    "resend-invitation",
-    "revoke-invitation",
-    "change-role",
-    "remove-member",
     "change-budget",
-    "may-budget",
     "approve-request",
     "decline-request",
     "withdraw-request",

@@ -18,9 +18,6 @@ from hits.payments.rules import ledger_lists
 from hits.payments.rules.budget_requests import find
 from hits.payments.rules.ledger_lists import EntryFilter
 from hits.payments.verbs import checking_ledger, requesting_budget
-from hits.projects.api.shapes import MayBudget as MayBudgetShape
-from hits.projects.api.shapes import MemberShape
-from hits.projects.verbs import members
 
 TAG = "Money"
 
@@ -161,21 +158,3 @@ class Withdraw(RequestView):
         row = self.row(pk)
         requesting_budget.withdraw(row, self.user)
         return Response(shapes.BudgetRequestShape(row).data)
-
-
-class MayBudget(ProjectView):
-    pays = frozenset({"PUT"})
-
-    @operation(
-        "members_may_budget",
-        "Say how high a member who is no owner may set the budget; the budget stays as it is",
-        tag=TAG,
-        takes=MayBudgetShape,
-        answer=MemberShape,
-        refuses=[403, 404],
-    )
-    def put(self, request: Request, username: str, **address: str) -> Response:
-        given = self.body(MayBudgetShape)
-        row = get_object_or_404(members.members(self.project), user__username=username)
-        requesting_budget.allow(self.project, row.user, given["may_budget"], self.user)
-        return Response(MemberShape(members.members(self.project).get(pk=row.pk)).data)

@@ -21,7 +21,7 @@ from hits.payments.verbs import requesting_budget
 from hits.projects.api import shapes
 from hits.projects.jobs import sample_crowd
 from hits.projects.rules.plugins import offered
-from hits.projects.verbs import archiving, project_files
+from hits.projects.verbs import archiving, invitations, project_files
 from hits.projects.verbs import projects as flow
 from hits.stages.api.shapes import ProjectActionShape
 
@@ -230,3 +230,20 @@ class Budget(ProjectView):
             return Response(BudgetRequestShape(row).data, status=status.HTTP_202_ACCEPTED)
         self.project.account.refresh_from_db()
         return Response(shapes.AccountShape(self.project.account).data)
+
+
+class AcceptInvitation(LeadView):
+    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "invitations_accept",
+        "Become a member of the project that an invitation is for",
+        tag="Members",
+        takes=shapes.InvitationToken,
+        answer=shapes.Accepted,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request) -> Response:
+        given = self.body(shapes.InvitationToken)
+        return Response({"project": invitations.accept(given["token"], self.user).slug})

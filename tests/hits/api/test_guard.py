@@ -80,7 +80,6 @@ def world(river_stage: Stage) -> dict[str, Any]:
         "media-file": factories.media_file(river_stage.project),
         "result-file": factories.upload(river_stage.project, stage=river_stage, kind="results"),
         "undo-block": factories.block(river_stage),
-        **dict.fromkeys(["resend-invitation", "revoke-invitation"], factories.invitation(river_stage.project)),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(river_stage.project),
