@@ -72,8 +72,6 @@ urlpatterns = [
     path(PROJECT + "blocks/", workers.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", workers.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "messages/", messages.Messages.as_view(), name="messages"),
-    path(PROJECT + "message-templates/", messages.Templates.as_view(), name="message-templates"),
-    path(PROJECT + "message-templates/<int:pk>/", messages.Template.as_view(), name="message-template"),
     path(PROJECT + "inbox/", messages.Inbox.as_view(), name="inbox"),
     path(PROJECT + "inbox/answered/", messages.MarkAnswered.as_view(), name="mark-answered"),
     path(PROJECT + "inbox/open/", messages.OpenAgain.as_view(), name="open-again"),
@@ -106,9 +104,6 @@ urlpatterns = [
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
-    path(PROJECT + "models/", model_agreement.Models.as_view(), name="models"),
-    path(PROJECT + "models/<int:pk>/end/", model_agreement.EndModel.as_view(), name="end-model"),
-    path(PROJECT + "models/<int:pk>/give-again/", model_agreement.GiveAgain.as_view(), name="give-again"),
     path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),

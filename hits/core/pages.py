@@ -221,7 +221,9 @@ def _poster(verb: Verb) -> Any:
         except RoleRefusedError:
             raise
         except Refusal as refusal:
-            form.errors = {getattr(refusal, "field", ""): [str(refusal)]}
+            faults = refusal.details().get("faults")
+            by_field = faults if isinstance(faults, dict) else {getattr(refusal, "field", ""): str(refusal)}
+            form.errors = {name: [said] for name, said in by_field.items()}
             return _again(request, form, refusal.http_status)
         return _done(request, form, result, values)
 
@@ -297,7 +299,12 @@ def _value(request: HttpRequest, name: str, one: Field) -> Any:
         return " ".join(sent.getlist(name)).replace(",", " ").split()
     if kind == "boxes":
         return sent.getlist(name)
-    return name in sent if kind == "box" else sent.get(name, "")
+    if kind == "box":
+        return name in sent
+    text = sent.get(name, "")
+    if isinstance(one, serializers.DecimalField):
+        text = text.strip().removeprefix("$").replace(",", "")
+    return None if one.allow_null and not text else text
 
 
 def _checked(request: LeadRequest, verb: Verb, row: Any, project: Project, form: VerbForm) -> dict[str, Any]:

@@ -96,7 +96,7 @@ LOOK = _verb(
     """,
     routes=_get("""
         project actions terms uploads sample-file upload media
-        blocks undo-block messages message-templates message-template inbox held-qualifications grants
+        blocks undo-block messages inbox held-qualifications grants
         budget-requests ledger ledger-checks ledger-check qualification-tests qualification-test
         qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -104,7 +104,7 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers worker-confusion worker-texts block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
-        models people-and-models routings suggestions
+        people-and-models routings suggestions
     """),
     while_archived=True,
 )
@@ -164,9 +164,6 @@ TABLE = (
     _verb("Change the aggregation rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
     _verb("Try an aggregation rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
-    _verb("Register a model that answers", MANAGER, pages="register-model", routes=("POST models",)),
-    _verb("End a model", MANAGER, pages="end-model", routes=("POST end-model",)),
-    _verb("Give a model items again", MANAGER, pages="give-again", routes=("POST give-again",)),
     _verb(
         "See what models would decide",
         READER,
@@ -199,18 +196,6 @@ TABLE = (
         MANAGER,
         pages="message-workers message-stage reply-to-worker",
         routes=("POST message-workers", "POST message-stage", "POST reply-to-worker"),
-    ),
-    _verb(
-        "Keep a message template",
-        MANAGER,
-        pages="message-templates message-template",
-        routes=("POST message-templates", "PUT message-template"),
-    ),
-    _verb(
-        "Remove a message template",
-        MANAGER,
-        pages="remove-message-template",
-        routes=("DELETE message-template",),
     ),
     _verb("Mark what a worker wrote as answered", REVIEWER, pages="mark-answered", routes=("POST mark-answered",)),
     _verb("Open it again", REVIEWER, pages="open-again", routes=("POST open-again",)),

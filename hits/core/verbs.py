@@ -119,7 +119,7 @@ class Verb:
         return any(isinstance(one, serializers.FileField) for one in self.fields().values())
 
     def fields(self) -> Mapping[str, serializers.Field[Any, Any, Any, Any]]:
-        return self.takes().fields if self.takes else {}
+        return {name: one for name, one in self.takes().fields.items() if not one.read_only} if self.takes else {}
 
     def confirmed(self) -> Shape | None:
         """What the API takes: the fields, and of one with a price its confirmation."""

@@ -147,10 +147,9 @@ class World:
             **dict.fromkeys(POOL_PAGES, [self.pool.key]),
             "terms-version": [1],
             "webhook": [self.delivery.webhook_id],
-            **dict.fromkeys(["message-template", "remove-message-template"], [self.template.pk]),
+            "message-template": [self.template.pk],
             "reply-to-worker": [self.entry.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
-            **dict.fromkeys(["end-model", "give-again"], [self.model.pk]),
             "undo-routing": [self.routing.pk],
         }
 
@@ -238,11 +237,7 @@ PROJECT_VERBS = {
     "import-computation",
     "give-grant",
     "withdraw-grant",
-    "register-model",
-    "end-model",
-    "give-again",
     "withdraw-terms",
-    "remove-message-template",
     "mark-answered",
     "open-again",
     *TEST_VERBS,

@@ -12,9 +12,10 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from hits.models import Assignment, BonusFile, Grant, Membership, Pool, PoolLink, PoolUse, Project
+from hits.models import Assignment, BonusFile, Grant, Membership, ModelAnnotator, Pool, PoolLink, PoolUse, Project
 from hits.payments.verbs import ordering_bonuses
 from tests.hits import factories as make
+from tests.hits import models_that_answer as asked
 
 CSV = b"assignment_id,amount,reason\n%s,0.50,Clear.\n"
 # Of the internet at large, so that no name is looked up.
@@ -88,6 +89,17 @@ def project_and_newcomer(project: Project) -> Project:
     return project
 
 
+def model(project: Project) -> ModelAnnotator:
+    return asked.model(project, version=str(project.model_annotators.count()))
+
+
+def model_given_too_often(project: Project) -> ModelAnnotator:
+    row, stage = model(project), project.stages.filter(key="ask").first() or asked.stage(project, key="ask")
+    asked.item(stage, key=f"row-{row.pk}")
+    asked.given_too_often(row, stage)
+    return row
+
+
 # By the name of what a verb or list is about, or of the verb itself.
 ROWS: dict[str, Callable[[Project], Any]] = {
     "project": lambda project: project,
@@ -98,11 +110,14 @@ ROWS: dict[str, Callable[[Project], Any]] = {
     "link": pool_link,
     "membership": reader,
     "invitation": lambda project: make.invitation(project, f"token {project.invitations.count()}"),
+    "model": model,
+    "template": make.message_template,
     "answer": answer,
     "file": checked_file,
     "order": lambda project: make.bonus(answer(project)).order,
     "compensation": make.compensation,
     "bonuses.create": project_with_answer,
+    "models.give_again": model_given_too_often,
     "members.add": project_and_newcomer,
     "pools.share": pool_to_share,
     "pools.stop_sharing": shared_pool,
@@ -125,6 +140,12 @@ VALUES: dict[str, dict[str, Any]] = {
     "invitations.create": {"role": "reader", "email": "", "days": 7},
     "invitations.resend": {},
     "invitations.revoke": {},
+    "message_templates.make": {"name": "Thanks", "subject": "Thank you", "text": "Hello {worker}."},
+    "message_templates.change": {"name": "Thanks", "subject": "Thank you", "text": "Hello {worker}."},
+    "message_templates.remove": {},
+    "models.register": {"name": "small-bert", "version": "2", "cost_per_answer": "0.0004"},
+    "models.end": {},
+    "models.give_again": {},
     "projects.rename": {"name": "Streams"},
     "webhooks.add": {"address": ADDRESS, "events": ["item.decided"]},
     "webhooks.change": {"active": False},
