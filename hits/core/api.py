@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import ProjectView, QuotedBy, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core import lists, roles, verbs
 from hits.core.lists import List, Reading
 from hits.core.verbs import Shape, Unchanged, Verb
@@ -160,11 +160,7 @@ def _of_price(verb: Verb) -> Any:
 
 def _values(view: DeclaredView, takes: Shape | None, row: Any) -> dict[str, Any]:
     """Raises ValidationError."""
-    if not takes:
-        return {}
-    read = takes(data=view.request.data, context={**view.context(), "row": row})
-    read.is_valid(raise_exception=True)
-    return dict(read.validated_data)
+    return sent(view.request, takes, **view.context(), row=row) if takes else {}
 
 
 def _row(view: DeclaredView, declared: Verb | List | Reading, parts: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core.jobs import queue
 from hits.models import BudgetRequest
 from hits.payments.api import shapes
@@ -63,7 +63,7 @@ class LedgerChecks(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.NewLedgerCheck)
+        given = sent(request, shapes.NewLedgerCheck)
         row = checking_ledger.begin(self.project, self.user, deep=given["deep"])
         queue.start(tasks.check_ledger, row.pk)
         return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
@@ -117,7 +117,7 @@ class Approve(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = self.body(shapes.BudgetApproval)
+        given = sent(request, shapes.BudgetApproval)
         row = self.row(pk)
         batch = approve_request(row, self.user, given["reason"])
         if batch:
@@ -138,7 +138,7 @@ class Decline(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = self.body(shapes.Refusal)
+        given = sent(request, shapes.Refusal)
         row = self.row(pk)
         requesting_budget.decline(row, self.user, given["reason"])
         return Response(shapes.BudgetRequestShape(row).data)
