@@ -158,7 +158,7 @@ def fields_of(
         offer = one.style.get("choices")
         offered = offer(row, user) if offer else [*getattr(one, "choices", {}).items()]
         value = typed.get(name) if typed is not None else None if one.default is serializers.empty else one.default
-        values: Any = value if _is_list(value) else [] if value in (None, False) else [value]
+        values: Any = value if _is_list(value) else [] if value is None or value is False else [value]
         yield FormField(
             name, f"{prefix}-{name}", _kind(one), one, [str(each) for each in values], errors.get(name, []), offered
         )

@@ -13,6 +13,7 @@ from hits.people.rules.message_templates import PLACEHOLDERS
 
 TAG = "Messages"
 NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+MEANINGS = ", ".join(f"{{{name}}} {meaning}" for name, meaning in PLACEHOLDERS.items())
 TEMPLATE = Target(
     "template",
     MessageTemplate,
@@ -27,7 +28,7 @@ class TemplateShape(Shape):
     name = serializers.CharField(max_length=LONGEST_NAME, help_text="By which you find it.")
     subject = serializers.CharField(max_length=LONGEST_SUBJECT)
     text = serializers.CharField(
-        max_length=LONGEST_TEXT, help_text=f"Placeholders: {NAMES}.", style={"kind": "text area", "rows": 10}
+        max_length=LONGEST_TEXT, help_text=f"Placeholders: {MEANINGS}.", style={"kind": "text area", "rows": 10}
     )
     changed_by = UsernameField("changed_by")
     changed_at = serializers.DateTimeField(read_only=True)

@@ -54,12 +54,7 @@ def log(request: HttpRequest, project: Project) -> HttpResponse:
 def templates(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
     """All of them, or one to be changed."""
     row = get_object_or_404(project.message_templates, pk=pk) if pk else None
-    context = {
-        "project": project,
-        "templates": of_project(project),
-        "row": row,
-        "placeholders": PLACEHOLDERS.items(),
-    }
+    context = {"project": project, "templates": of_project(project), "row": row}
     return render(request, "people/messages/templates.html", context)
 
 

@@ -70,7 +70,7 @@ class NewInvitation(serializers.Serializer[Any]):
         min_value=1,
         max_value=MOST_DAYS,
         label="Days until it expires",
-        help_text="Null: as the server's INVITATION_DAYS says.",
+        help_text="Empty (null): as many as this server gives otherwise.",
         style={"inputmode": "numeric"},
     )
 
