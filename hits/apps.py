@@ -16,7 +16,7 @@ class HitsConfig(AppConfig):
         from hits.accounts.rules import sessions
 
         # A capability declares what it does by being there.
-        for file in sorted([*Path(self.path).glob("*/verbs.py"), *Path(self.path).glob("*/verbs/declared.py")]):
+        for file in sorted([*Path(self.path).glob("*/verbs.py"), *Path(self.path).glob("*/verbs/*.py")]):
             import_module(".".join(["hits", *file.relative_to(self.path).with_suffix("").parts]))
         import_module("hits.core.checks")
         register(check_age, Tags.database)

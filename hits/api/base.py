@@ -85,12 +85,6 @@ class LeadView(APIView):
         """Who is signed in; the permissions have made sure that somebody is."""
         return cast(User, self.request.user)
 
-    def body(self, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """What was sent, as this shape takes it. Raises ValidationError."""
-        sent = shape(data=self.request.data)
-        sent.is_valid(raise_exception=True)
-        return dict(sent.validated_data)
-
     def get_throttles(self) -> list[BaseThrottle]:
         throttles: list[BaseThrottle] = [LeadThrottle()]
         if self.request.method in self.heavy:

@@ -41,9 +41,9 @@ def asked(request: Request, query: type[serializers.Serializer]) -> dict[str, An
     return dict(read.validated_data)
 
 
-def sent(request: Request, shape: type[serializers.Serializer]) -> dict[str, Any]:
+def sent(request: Request, shape: type[serializers.Serializer], /, **context: Any) -> dict[str, Any]:
     """The checked body. Raises ValidationError."""
-    read = shape(data=request.data)
+    read = shape(data=request.data, context=context)
     read.is_valid(raise_exception=True)
     return dict(read.validated_data)
 

@@ -12,7 +12,7 @@ from hits.model_assist.api import model_agreement, models, suggestions
 from hits.notifications.api import notices
 from hits.payments.api import ledger
 from hits.people.api import messages, terms
-from hits.projects.api import members, projects
+from hits.projects.api import projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
 from hits.stages.api import rules, stages
@@ -34,7 +34,7 @@ urlpatterns = [
     path("account/sessions/<int:pk>/", account.OneSession.as_view(), name="one-session"),
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(), name="docs"),
-    path("invitations/accept/", members.AcceptInvitation.as_view(), name="accept-invitation"),
+    path("invitations/accept/", projects.AcceptInvitation.as_view(), name="accept-invitation"),
     path("notices/", notices.Notices.as_view(), name="notices"),
     path("notices/seen/", notices.Seen.as_view(), name="notices-seen"),
     path("notices/choices/", notices.Choices.as_view(), name="notices-choices"),
@@ -62,12 +62,6 @@ urlpatterns = [
     path(PROJECT + "requests/<int:pk>/approve/", ledger.Approve.as_view(), name="approve-request"),
     path(PROJECT + "requests/<int:pk>/decline/", ledger.Decline.as_view(), name="decline-request"),
     path(PROJECT + "requests/<int:pk>/withdraw/", ledger.Withdraw.as_view(), name="withdraw-request"),
-    path(PROJECT + "members/<str:username>/may-budget/", ledger.MayBudget.as_view(), name="may-budget"),
-    path(PROJECT + "invitations/", members.Invitations.as_view(), name="invitations"),
-    path(PROJECT + "invitations/<int:pk>/resend/", members.ResendInvitation.as_view(), name="resend-invitation"),
-    path(PROJECT + "invitations/<int:pk>/revoke/", members.RevokeInvitation.as_view(), name="revoke-invitation"),
-    path(PROJECT + "members/", members.Members.as_view(), name="members"),
-    path(PROJECT + "members/<str:username>/", members.Member.as_view(), name="member"),
     path(PROJECT + "uploads/", uploads.Uploads.as_view(), name="uploads"),
     path(PROJECT + "uploads/columns/", uploads.TableColumns.as_view(), name="upload-columns"),
     path(PROJECT + "sample-file/", uploads.SampleFile.as_view(), name="sample-file"),
@@ -78,8 +72,6 @@ urlpatterns = [
     path(PROJECT + "blocks/", workers.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", workers.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "messages/", messages.Messages.as_view(), name="messages"),
-    path(PROJECT + "message-templates/", messages.Templates.as_view(), name="message-templates"),
-    path(PROJECT + "message-templates/<int:pk>/", messages.Template.as_view(), name="message-template"),
     path(PROJECT + "inbox/", messages.Inbox.as_view(), name="inbox"),
     path(PROJECT + "inbox/answered/", messages.MarkAnswered.as_view(), name="mark-answered"),
     path(PROJECT + "inbox/open/", messages.OpenAgain.as_view(), name="open-again"),
@@ -112,9 +104,6 @@ urlpatterns = [
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
-    path(PROJECT + "models/", model_agreement.Models.as_view(), name="models"),
-    path(PROJECT + "models/<int:pk>/end/", model_agreement.EndModel.as_view(), name="end-model"),
-    path(PROJECT + "models/<int:pk>/give-again/", model_agreement.GiveAgain.as_view(), name="give-again"),
     path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import ProjectView, QuotedBy, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core import lists, roles, verbs
 from hits.core.lists import List, Reading
 from hits.core.verbs import Shape, Unchanged, Verb
@@ -48,7 +48,8 @@ class DeclaredView(ProjectView):
     def needed(self) -> roles.Verb | None:
         found = self.declared["GET" if self.request.method == "HEAD" else str(self.request.method)]
         verb = found.verb if isinstance(found, Pricing) else found
-        return roles.declared(verb.name) if isinstance(verb, Verb) else roles.LOOK
+        name = verb.name if isinstance(verb, Verb) else verb.by if isinstance(verb, Reading) else ""
+        return roles.declared(name) if name else roles.LOOK
 
     def context(self) -> dict[str, Any]:
         return {"request": self.request, "role": self.project.role}
@@ -114,7 +115,7 @@ def _of_verb(verb: Verb) -> Any:
         verb.summary,
         tag=verb.tag,
         takes={"multipart/form-data": takes} if verb.takes_file else takes,
-        answer=Started if verb.see else verb.gives,
+        answer=Started if verb.see else _described(verb),
         code=202 if verb.see else verb.status,
         refuses=refuses,
         quote=quoted,
@@ -126,10 +127,14 @@ def _of_verb(verb: Verb) -> Any:
         result = result.result if isinstance(result, Unchanged) else result
         if verb.see:
             return started(verb.sentence(result, values), view.address(verb.see, *verb.on.arguments(row)[1:]))
-        body = verb.gives(result, context=view.context()).data if verb.gives else None
+        body = verb.gives(result, many=verb.many, context=view.context()).data if verb.gives else None
         return Response(body, status=verb.status)
 
     return handle
+
+
+def _described(found: Verb | Reading) -> Any:
+    return found.gives(many=True) if found.gives and found.many else found.gives
 
 
 def _of_price(verb: Verb) -> Any:
@@ -155,11 +160,7 @@ def _of_price(verb: Verb) -> Any:
 
 def _values(view: DeclaredView, takes: Shape | None, row: Any) -> dict[str, Any]:
     """Raises ValidationError."""
-    if not takes:
-        return {}
-    read = takes(data=view.request.data, context={**view.context(), "row": row})
-    read.is_valid(raise_exception=True)
-    return dict(read.validated_data)
+    return sent(view.request, takes, **view.context(), row=row) if takes else {}
 
 
 def _row(view: DeclaredView, declared: Verb | List | Reading, parts: dict[str, Any]) -> Any:
@@ -187,11 +188,17 @@ def _of_list(found: List) -> Any:
 
 def _of_row(found: Reading) -> Any:
     @operation(
-        found.name.replace(".", "_"), found.summary, tag=found.tag, query=found.query, answer=found.gives, refuses=[404]
+        found.name.replace(".", "_"),
+        found.summary,
+        tag=found.tag,
+        query=found.query,
+        answer=_described(found),
+        refuses=[403, 404] if found.by else [404],
     )
     def handle(view: DeclaredView, request: Request, **parts: Any) -> Response:
         row = _row(view, found, parts)
         values = asked(request, found.query) if found.query else {}
-        return Response(found.gives(found.read(row, **values) if found.read else row, context=view.context()).data)
+        read = found.read(row, **values) if found.read else row
+        return Response(found.gives(read, many=found.many, context=view.context()).data)
 
     return handle

@@ -23,7 +23,8 @@ class Reading:
     """One row as the API answers it, at the address of `on`, or what is worked out of it, behind that address.
 
     `query` is the shape of the query string, whose values `read` takes with the row and the role; without `read` it is
-    the row. `heavy`: it is braked harder. Both may raise Http404 and RoleRefusedError.
+    the row. `many`: it answers a list of these, which is short. `heavy`: it is braked harder. `by` is the name of the
+    verb whose role reads it; empty: each role. Both may raise Http404 and RoleRefusedError.
     """
 
     name: str
@@ -34,7 +35,9 @@ class Reading:
     route: str = ""
     query: Shape | None = None
     read: Callable[..., Any] | None = None
+    many: bool = False
     heavy: bool = False
+    by: str = ""
 
     @property
     def path(self) -> str:

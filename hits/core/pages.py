@@ -37,7 +37,7 @@ from hits.views.spreadsheet import csv_response
 Field = serializers.Field[Any, Any, Any, Any]
 # Of a form beside the fields of its verb: which of them it has, the page that it stands on, and its button.
 FIELDS, NEXT = "form_fields", "form_page"
-LOOKS = ("form_button", "form_style")
+LOOKS = ("form_button", "form_style", "form_layout", "form_about")
 # Of the page that shows a price: to confirm it, or to go back to what was typed.
 CONFIRMED, BACK = ("total", "confirmation"), "change"
 AROUND = {FIELDS, NEXT, *LOOKS, *CONFIRMED, BACK, "csrfmiddlewaretoken"}
@@ -158,7 +158,7 @@ def fields_of(
         offer = one.style.get("choices")
         offered = offer(row, user) if offer else [*getattr(one, "choices", {}).items()]
         value = typed.get(name) if typed is not None else None if one.default is serializers.empty else one.default
-        values: Any = value if _is_list(value) else [] if value in (None, False) else [value]
+        values: Any = value if _is_list(value) else [] if value is None or value is False else [value]
         yield FormField(
             name, f"{prefix}-{name}", _kind(one), one, [str(each) for each in values], errors.get(name, []), offered
         )
@@ -221,7 +221,9 @@ def _poster(verb: Verb) -> Any:
         except RoleRefusedError:
             raise
         except Refusal as refusal:
-            form.errors = {getattr(refusal, "field", ""): [str(refusal)]}
+            faults = refusal.details().get("faults")
+            by_field = faults if isinstance(faults, dict) else {getattr(refusal, "field", ""): str(refusal)}
+            form.errors = {name: [said] for name, said in by_field.items()}
             return _again(request, form, refusal.http_status)
         return _done(request, form, result, values)
 
@@ -297,7 +299,12 @@ def _value(request: HttpRequest, name: str, one: Field) -> Any:
         return " ".join(sent.getlist(name)).replace(",", " ").split()
     if kind == "boxes":
         return sent.getlist(name)
-    return name in sent if kind == "box" else sent.get(name, "")
+    if kind == "box":
+        return name in sent
+    text = sent.get(name, "")
+    if isinstance(one, serializers.DecimalField):
+        text = text.strip().removeprefix("$").replace(",", "")
+    return None if one.allow_null and not text else text
 
 
 def _checked(request: LeadRequest, verb: Verb, row: Any, project: Project, form: VerbForm) -> dict[str, Any]:

@@ -95,8 +95,8 @@ LOOK = _verb(
         results project-results agreement screening models people-and-models suggestions priorities
     """,
     routes=_get("""
-        project actions members terms uploads sample-file upload media
-        blocks undo-block messages message-templates message-template inbox held-qualifications grants
+        project actions terms uploads sample-file upload media
+        blocks undo-block messages inbox held-qualifications grants
         budget-requests ledger ledger-checks ledger-check qualification-tests qualification-test
         qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -104,7 +104,7 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers worker-confusion worker-texts block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
-        models people-and-models routings suggestions
+        people-and-models routings suggestions
     """),
     while_archived=True,
 )
@@ -126,19 +126,6 @@ TABLE = (
     _verb("Withdraw a request for money", MANAGER, pages="withdraw-request", routes=("POST withdraw-request",)),
     _verb("Approve a request for money", OWNER, pages="approve-request", routes=("POST approve-request",)),
     _verb("Decline a request for money", OWNER, pages="decline-request", routes=("POST decline-request",)),
-    _verb("Say how high a member may set the budget", OWNER, pages="may-budget", routes=("PUT may-budget",)),
-    _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
-    _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
-    _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",), while_archived=True),
-    _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
-    _verb("Send an invitation again", OWNER, pages="resend-invitation", routes=("POST resend-invitation",)),
-    _verb(
-        "Revoke an invitation",
-        OWNER,
-        pages="revoke-invitation",
-        routes=("POST revoke-invitation",),
-        while_archived=True,
-    ),
     _verb("Archive a project", OWNER, pages="archive-project", routes=("POST archive",)),
     _verb("Restore an archived project", OWNER, pages="restore-project", routes=("POST restore",), while_archived=True),
     _verb("Change the tags", MANAGER, pages="change-tags", routes=("PUT tags",)),
@@ -177,9 +164,6 @@ TABLE = (
     _verb("Change the aggregation rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
     _verb("Try an aggregation rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
-    _verb("Register a model that answers", MANAGER, pages="register-model", routes=("POST models",)),
-    _verb("End a model", MANAGER, pages="end-model", routes=("POST end-model",)),
-    _verb("Give a model items again", MANAGER, pages="give-again", routes=("POST give-again",)),
     _verb(
         "See what models would decide",
         READER,
@@ -212,18 +196,6 @@ TABLE = (
         MANAGER,
         pages="message-workers message-stage reply-to-worker",
         routes=("POST message-workers", "POST message-stage", "POST reply-to-worker"),
-    ),
-    _verb(
-        "Keep a message template",
-        MANAGER,
-        pages="message-templates message-template",
-        routes=("POST message-templates", "PUT message-template"),
-    ),
-    _verb(
-        "Remove a message template",
-        MANAGER,
-        pages="remove-message-template",
-        routes=("DELETE message-template",),
     ),
     _verb("Mark what a worker wrote as answered", REVIEWER, pages="mark-answered", routes=("POST mark-answered",)),
     _verb("Open it again", REVIEWER, pages="open-again", routes=("POST open-again",)),

@@ -24,6 +24,8 @@ class Target(Generic[Row]):
     has under its name. `rows` gives those of a project. `owner` names the project of a row, by attributes with dots
     between them; empty: the row is the project.
 
+    `project_first`: its project is locked before it, for rows that others change while they hold the project.
+
     A row of another project that `rows` gives too is changed and read as one of the project through which it was found.
     """
 
@@ -33,6 +35,7 @@ class Target(Generic[Row]):
     rows: Callable[[Project], QuerySet[Row]]
     owner: str = "project"
     columns: Mapping[str, str] = field(default_factory=dict)
+    project_first: bool = False
 
     def find(self, project: Project, **parts: Any) -> Row:
         """The row that these parts of an address name. Raises Http404."""
@@ -53,6 +56,8 @@ class Target(Generic[Row]):
 
     def locked(self, row: Row) -> Row:
         """The row as it is now, locked until the transaction ends. Raises Http404 where it was deleted meanwhile."""
+        if self.project_first:
+            PROJECT.locked(self.project_of(row))
         rows = self.model._default_manager.select_for_update(of=("self",), no_key=True)
         if self.owner:
             rows = rows.select_related(self.owner.replace(".", "__"))

@@ -46,14 +46,14 @@ class Verb:
 
     `label` stands in the table of roles and on the button, `summary` in the description of the API and of the command
     line. `method` and `path` are the route, the path behind that of a project. `takes` is the one place that says which
-    values are allowed; `gives` is what the API answers, with `status`. `activity` is what the activity log says of it:
-    words, then in braces what it was done to: a field of `takes`, the name of `on`, an attribute of its row, or
-    `makes`, the name of what the verb makes. `done` is what a page says afterwards: a sentence, or a function of what
-    the verb returned and of the values. `confirm` says what cannot be undone: a page asks first. `undo` names the verb
-    that takes it back. `leads_to` gives the name of the page that a form leads to, its arguments and perhaps a query as
-    a mapping, from what the verb returned; None: the page that the form stands on. `shows_once` are fields of `gives`
-    that only that page shows, and once. `see` names the list that shows what becomes of it, where work goes on in the
-    background. `refuses` are the codes of what it raises as `Refused`.
+    values are allowed; `gives` is what the API answers, with `status`; `many`: a list of these. `activity` is what the
+    activity log says of it: words, then in braces what it was done to: a field of `takes`, the name of `on`, an
+    attribute of its row, or `makes`, the name of what the verb makes. `done` is what a page says afterwards: a
+    sentence, or a function of what the verb returned and of the values. `confirm` says what cannot be undone: a page
+    asks first. `undo` names the verb that takes it back. `leads_to` gives the name of the page that a form leads to,
+    its arguments and perhaps a query as a mapping, from what the verb returned; None: the page that the form stands on.
+    `shows_once` are fields of `gives` that only that page shows, and once. `see` names the list that shows what becomes
+    of it, where work goes on in the background. `refuses` are the codes of what it raises as `Refused`.
 
     `before` asks others than the database, such as the marketplace, outside of the transaction: it takes the row and
     the values, and what it returns are more values of the function. `quote` is of one that spends: the function takes
@@ -76,6 +76,7 @@ class Verb:
     makes: str = ""
     takes: Shape | None = None
     gives: Shape | None = None
+    many: bool = False
     status: int = 200
     done: str | Callable[[Any, Mapping[str, Any]], str] = "Done."
     confirm: str = ""
@@ -118,7 +119,7 @@ class Verb:
         return any(isinstance(one, serializers.FileField) for one in self.fields().values())
 
     def fields(self) -> Mapping[str, serializers.Field[Any, Any, Any, Any]]:
-        return self.takes().fields if self.takes else {}
+        return {name: one for name, one in self.takes().fields.items() if not one.read_only} if self.takes else {}
 
     def confirmed(self) -> Shape | None:
         """What the API takes: the fields, and of one with a price its confirmation."""

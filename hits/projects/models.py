@@ -151,6 +151,10 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
     def owning(self) -> MembershipQuerySet:
         return self.filter(role=Membership.Role.OWNER)
 
+    def with_users(self) -> MembershipQuerySet:
+        """By name."""
+        return self.select_related("user").order_by("user__username")
+
 
 class Membership(models.Model):
     """What one person is in one project. `hits.core.roles` says what each role may do."""

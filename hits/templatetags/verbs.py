@@ -19,8 +19,8 @@ def verb(context: Any, name: str, row: Any = None, **options: Any) -> str:
     """Of the page's project, or of `row`.
 
     `fields` names some of the verb's fields; a field by its name has this value and is not asked for; `initial` are
-    values to begin with. `button`,
-    `style` (classes of the button) and `about` (what a screen reader says behind the button's words) are how it looks.
+    values to begin with. `button`, `style` (classes of the button), `about` (what a screen reader says behind the
+    button's words) and `layout` (a class of the form; in a `row` the labels are for screen readers) are how it looks.
     """
     request = context["request"]
     if not may_in(request.project, declared(name)):

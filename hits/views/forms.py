@@ -7,9 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.auth import get_user_model
 
-from hits.models import Project
 from hits.protocols.optional import with_unit
 from hits.recipes import Option
 
@@ -48,15 +46,6 @@ class FilesField(forms.FileField):
     def clean(self, data: Any, initial: Any = None) -> Any:
         given = data if isinstance(data, list | tuple) else [data]
         return [super(FilesField, self).clean(one, initial) for one in given]
-
-
-class MemberOfForm(forms.Form):
-    member: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None)
-
-    def __init__(self, project: Project, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        people = get_user_model().objects.filter(memberships__project=project)
-        self.fields["member"].queryset = people  # type: ignore[attr-defined]
 
 
 class LinesField(forms.CharField):

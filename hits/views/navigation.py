@@ -57,7 +57,7 @@ BEFORE = (
     Place("Ledger", ("ledger", "ledger-checks", "ledger-check", "budget-requests", "decline-request")),
 )
 MEMBERS = Place("Members", ("members",))
-MODELS = Place("Models", ("models", "register-model"))
+MODELS = Place("Models", ("models",))
 TESTS = Place(
     "Qualification tests",
     (
@@ -68,7 +68,7 @@ TESTS = Place(
 MESSAGES = Place(
     "Messages",
     (
-        *("inbox", "messages", "message-templates", "message-template", "remove-message-template"),
+        *("inbox", "messages", "message-templates", "message-template"),
         *("mark-answered", "open-again", "reply-to-worker"),
     ),
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
 
 from hits.accounts.models import token_digest
-from hits.model_assist.verbs import model_annotators, model_answering
+from hits.model_assist.verbs import model_answering
 from hits.models import Item, ModelAnnotator, ModelAnswer, Project, Stage, Worker
 from tests.hits import factories as make
+from tests.hits.doing import do
 
 SETTINGS = {"question": "Is it good?", "choices": ["Yes", "No"], "min_seconds": 0}
 
@@ -41,11 +43,15 @@ def items(stage_row: Stage, count: int) -> list[Item]:
     return [item(stage_row, key=f"r{number}") for number in range(count)]
 
 
+def registered(project: Project, name: str, version: str, cost: Decimal | None = None) -> tuple[ModelAnnotator, str]:
+    """With its token."""
+    row = do("models.register", project, name=name, version=version, cost_per_answer=cost)
+    return row, row.token
+
+
 def model(project: Project, name: str = "small-bert", version: str = "1", token: str = "") -> ModelAnnotator:
-    row, _ = model_annotators.register(project, name, version, None, None)
-    if token:
-        ModelAnnotator.objects.filter(pk=row.pk).update(digest=token_digest(token))
-    return row
+    digest = token_digest(token or f"token {ModelAnnotator.objects.count()}")
+    return ModelAnnotator.objects.create(project=project, name=name, version=version, digest=digest, start="model_1234")
 
 
 def says(row: ModelAnnotator, item_row: Item, choice: str, confidence: float | None = 0.95) -> ModelAnswer:

@@ -18,7 +18,7 @@ from hits.accounts.api import shapes
 from hits.accounts.rules.lead_limits import room_of
 from hits.accounts.verbs import api_tokens, second_factor, sessions, sign_in
 from hits.api.base import LeadView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.api.parsing import JSONParser
 from hits.models import AccountAction, ApiToken
 
@@ -45,7 +45,7 @@ class TokenView(LeadView):
         refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
-        wanted = self.body(shapes.Credentials)
+        wanted = sent(request, shapes.Credentials)
         username, password, code = (wanted.pop(name) for name in ("username", "password", "code"))
         tries = sign_in.tries(request, username)
         if wait := sign_in.seconds_to_wait(tries):

@@ -18,7 +18,7 @@ from hits.answers.rules import answer_lists, text_evidence
 from hits.answers.rules.answer_lists import AnswerFilter
 from hits.answers.verbs import reviewing
 from hits.api.base import StageView, operation
-from hits.api.paging import asked, list_of, listed
+from hits.api.paging import asked, list_of, listed, sent
 from hits.api.shapes import AT_ONCE
 from hits.core.jobs import queue
 from hits.core.keyset import Page
@@ -66,7 +66,7 @@ class Items(StageView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = self.body(GivenPriorities)
+        given = sent(request, GivenPriorities)
         rows = [
             PriorityRow(
                 one["item"],
@@ -133,7 +133,7 @@ class Approve(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        wanted = self.body(shapes.Approval)
+        wanted = sent(request, shapes.Approval)
         pks, more = _chosen(self.stage, wanted)
         count = reviewing.approve(
             self.stage, pks, self.user, undoable=wanted["undoable"], of_blocked=wanted["of_blocked_workers"]
@@ -155,7 +155,7 @@ class Reject(StageView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        wanted = self.body(shapes.Rejection)
+        wanted = sent(request, shapes.Rejection)
         pks, more = _chosen(self.stage, wanted)
         count = reviewing.reject(self.stage, pks, wanted["feedback"], self.user, undoable=wanted["undoable"])
         return _decided(self, count, more)
@@ -171,7 +171,7 @@ class UndoDecision(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.DecisionsChosen)
+        given = sent(request, shapes.DecisionsChosen)
         pks, more = _chosen(self.stage, given)
         return Response({"undone": reviewing.undo(self.stage, pks, self.user), "more": more})
 
@@ -189,7 +189,7 @@ class TakeBack(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.RejectionsChosen)
+        given = sent(request, shapes.RejectionsChosen)
         pks, more = _chosen(self.stage, given)
         return _decided(self, reviewing.take_back(self.stage, pks, self.user), more, "rejected")
 

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from hits import tasks
 from hits.answers.rules.answer_words import ValueWords
 from hits.api.base import ProjectView, QuotedBy, StageView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.items.api.uploads import FORM_BYTES
 from hits.items.verbs import sampling
@@ -67,7 +67,7 @@ class Runs(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        new = self.body(shapes.NewRun)
+        new = sent(request, shapes.NewRun)
         run = computing.start(self.project, new["computation"], new["params"], self.user)
         queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
@@ -152,7 +152,7 @@ class Answers(ProjectView):
         refuses=[404, 409],
     )
     def post(self, request: Request, computation: str, **address: str) -> Response:
-        given = self.body(shapes.NewAnswers)
+        given = sent(request, shapes.NewAnswers)
         file, params = given["file"], given["params"]
         run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
         queue.start(tasks.compute, run.pk)
@@ -208,7 +208,7 @@ class Draw(StageView):
         quote=QuotedBy("draw_quote"),
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.NewDraw)
+        given = sent(request, shapes.NewDraw)
         made = sampling.draw(self.stage, given["items"])
         return Response({"items": made, "see": self.stage_address("items")})
 
@@ -227,7 +227,7 @@ class Options(ProjectView):
         refuses=[404],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.ChangedOptions)
+        given = sent(request, shapes.ChangedOptions)
         flow.change_options(self.project, given["options"])
         return self._options()
 

@@ -9,67 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api.base import ProjectView, QuotedBy, StageView, operation
-from hits.api.paging import PageQuery, page, page_of, sent
+from hits.api.base import QuotedBy, StageView, operation
+from hits.api.paging import PageQuery, page, page_of
 from hits.core.jobs import queue
 from hits.model_assist.api import shapes
+from hits.model_assist.api.registered import TAG
 from hits.model_assist.rules import model_agreement
-from hits.model_assist.verbs import model_annotators, routing
-
-TAG = "People and models"
-
-
-class Models(ProjectView):
-    @operation(
-        "models_list",
-        "The models that are or were registered to answer",
-        tag=TAG,
-        query=PageQuery,
-        answer=page_of(shapes.ModelShape),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.model_annotators.select_related("created_by"), shapes.ModelShape)
-
-    @operation(
-        "models_register",
-        "Register a model; its token is shown once",
-        tag=TAG,
-        takes=shapes.NewModel,
-        answer=shapes.RegisteredModel,
-        code=201,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        row, token = model_annotators.register(self.project, **sent(request, shapes.NewModel), user=self.user)
-        return Response({**shapes.ModelShape(row).data, "token": token}, status=201)
-
-
-class EndModel(ProjectView):
-    @operation(
-        "models_end",
-        "End a model: its token opens nothing any more, and its answers stay",
-        tag=TAG,
-        answer=shapes.ModelShape,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, pk: int, **address: str) -> Response:
-        row = get_object_or_404(self.project.model_annotators.select_related("created_by"), pk=pk)
-        model_annotators.end(row, self.user)
-        return Response(shapes.ModelShape(row).data)
-
-
-class GiveAgain(ProjectView):
-    @operation(
-        "models_give_again",
-        "Give a model again the items that it was given too often without an answer",
-        tag=TAG,
-        answer=shapes.GivenAgain,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, pk: int, **address: str) -> Response:
-        row = get_object_or_404(self.project.model_annotators, pk=pk)
-        return Response({"items": model_annotators.give_again(row, self.user)})
+from hits.model_assist.verbs import routing
 
 
 class PeopleAndModels(StageView):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 from django.core.validators import MaxLengthValidator
@@ -11,20 +10,12 @@ from rest_framework import serializers
 
 from hits.api.paging import LARGEST_ID
 from hits.api.shapes import MoneyField, Shape, UsernameField
+from hits.model_assist.api.registered import CostField, OwnModel
 from hits.model_assist.rules.model_leases import MOST_TIMES
 from hits.model_assist.rules.suggestions import LONGEST_MODEL
-from hits.model_assist.verbs import model_annotators, model_answering, routing
+from hits.model_assist.verbs import model_answering, routing
 
 LONGEST_DAY = 86_400_000
-
-
-class CostField(serializers.DecimalField):
-    """Dollars to a millionth, as text."""
-
-    def __init__(self, **options: Any) -> None:
-        most = model_annotators.MOST_COST
-        bounds = {"min_value": Decimal(0), "max_value": most, "allow_null": True}
-        super().__init__(**{"max_digits": 10, "decimal_places": 6, "normalize_output": True, **bounds, **options})
 
 
 # What a model sends and gets
@@ -93,13 +84,6 @@ class AskedStage(UnansweredShape):
     answered = serializers.IntegerField(help_text="Answers of this model.")
 
 
-class OwnModel(Shape):
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    version = serializers.CharField()
-    cost_per_answer = CostField(help_text="Dollars; null: not stated.")
-
-
 class ModelHome(Shape):
     project = serializers.SlugField()
     model = OwnModel()
@@ -145,27 +129,6 @@ class StoredAnswers(Shape):
 
 
 # What leads see and say
-
-
-class ModelShape(OwnModel):
-    created_by = UsernameField("created_by")
-    created_at = serializers.DateTimeField()
-    last_used_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True, help_text="Its token opens nothing since then.")
-
-
-class GivenAgain(Shape):
-    items = serializers.IntegerField(help_text="That it was given too often before, and is given again now.")
-
-
-class NewModel(Shape):
-    name = serializers.CharField(max_length=model_annotators.LONGEST_NAME)
-    version = serializers.CharField(max_length=model_annotators.LONGEST_VERSION)
-    cost_per_answer = CostField(default=None, help_text="Dollars, of an answer that states no cost; null: not known.")
-
-
-class RegisteredModel(ModelShape):
-    token = serializers.CharField(help_text="It is shown once and nowhere kept.")
 
 
 class ObservedShare(Shape):

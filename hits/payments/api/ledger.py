@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core.jobs import queue
 from hits.models import BudgetRequest
 from hits.payments.api import shapes
@@ -18,9 +18,6 @@ from hits.payments.rules import ledger_lists
 from hits.payments.rules.budget_requests import find
 from hits.payments.rules.ledger_lists import EntryFilter
 from hits.payments.verbs import checking_ledger, requesting_budget
-from hits.projects.api.shapes import MayBudget as MayBudgetShape
-from hits.projects.api.shapes import MemberShape
-from hits.projects.verbs import members
 
 TAG = "Money"
 
@@ -66,7 +63,7 @@ class LedgerChecks(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.NewLedgerCheck)
+        given = sent(request, shapes.NewLedgerCheck)
         row = checking_ledger.begin(self.project, self.user, deep=given["deep"])
         queue.start(tasks.check_ledger, row.pk)
         return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
@@ -120,7 +117,7 @@ class Approve(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = self.body(shapes.BudgetApproval)
+        given = sent(request, shapes.BudgetApproval)
         row = self.row(pk)
         batch = approve_request(row, self.user, given["reason"])
         if batch:
@@ -141,7 +138,7 @@ class Decline(RequestView):
         refuses=[403, 404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        given = self.body(shapes.Refusal)
+        given = sent(request, shapes.Refusal)
         row = self.row(pk)
         requesting_budget.decline(row, self.user, given["reason"])
         return Response(shapes.BudgetRequestShape(row).data)
@@ -161,21 +158,3 @@ class Withdraw(RequestView):
         row = self.row(pk)
         requesting_budget.withdraw(row, self.user)
         return Response(shapes.BudgetRequestShape(row).data)
-
-
-class MayBudget(ProjectView):
-    pays = frozenset({"PUT"})
-
-    @operation(
-        "members_may_budget",
-        "Say how high a member who is no owner may set the budget; the budget stays as it is",
-        tag=TAG,
-        takes=MayBudgetShape,
-        answer=MemberShape,
-        refuses=[403, 404],
-    )
-    def put(self, request: Request, username: str, **address: str) -> Response:
-        given = self.body(MayBudgetShape)
-        row = get_object_or_404(members.members(self.project), user__username=username)
-        requesting_budget.allow(self.project, row.user, given["may_budget"], self.user)
-        return Response(MemberShape(members.members(self.project).get(pk=row.pk)).data)

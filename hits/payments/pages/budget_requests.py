@@ -14,21 +14,13 @@ from hits.payments.jobs import approve_request
 from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.payments.rules.budget_requests import find, limit_of
 from hits.payments.verbs import requesting_budget
-from hits.projects.verbs import members
 from hits.refusals import Refusal
 from hits.views import jobs, paging
-from hits.views.forms import MemberOfForm, MoneyField
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 
 class DecisionForm(forms.Form):
     reason = forms.CharField(required=False, max_length=LONGEST_REQUEST, label="Reason")
-
-
-class MayBudgetForm(forms.Form):
-    """0: not at all."""
-
-    may_budget = MoneyField(what="an amount")
 
 
 @for_project(PAGE)
@@ -37,7 +29,7 @@ def requests(request: LeadRequest, project: Project) -> HttpResponse:
 
 
 def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
-    """`bound` has what was refused of a decision or a limit."""
+    """`bound` has what was refused of a decision."""
     rows = project.budget_requests.select_related("asked_by", "decided_by", "stage", "batch")
     room = narrowest(project)
     context = {
@@ -45,7 +37,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "room": room.said_to(request.user) if room else "",  # type: ignore[arg-type]
         "waiting": list(rows.filter(state=BudgetRequest.State.WAITING).order_by("id")),
         "page": paging.by_id(rows.exclude(state=BudgetRequest.State.WAITING), request.GET, newest_first=True),
-        "members": [row for row in members.members(project) if row.role == Membership.Role.MANAGER],
+        "members": project.memberships.with_users().filter(role=Membership.Role.MANAGER),
         "limit": limit_of(project, request.user),  # type: ignore[arg-type]
         **bound,
     }
@@ -89,22 +81,6 @@ def withdraw(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     except Refusal as refusal:
         return _page(request, project, refusal.http_status, refused=row.pk, fault=str(refusal))
     messages.success(request, "The request is withdrawn.")
-    return redirect("budget-requests", project.slug)
-
-
-@for_project(VERB, back="budget-requests")
-def allow(request: LeadRequest, project: Project) -> HttpResponse:
-    member = MemberOfForm(project, request.POST)
-    if not member.is_valid():
-        messages.info(request, "This person is not in the project any more. Nothing was changed.")
-        return redirect("budget-requests", project.slug)
-    form = MayBudgetForm(request.POST)
-    person = member.cleaned_data["member"]
-    if not form.is_valid():
-        fault = " ".join(map(str, form.errors["may_budget"]))
-        return _page(request, project, 400, refused_member=person.pk, fault=fault)
-    requesting_budget.allow(project, person, form.cleaned_data["may_budget"], request.user)
-    messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")
     return redirect("budget-requests", project.slug)
 
 

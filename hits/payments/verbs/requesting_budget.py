@@ -6,14 +6,20 @@ from __future__ import annotations
 
 import uuid
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from rest_framework import serializers
 
-from hits.core.action_log import record, record_account
+from hits.api.shapes import MoneyField
+from hits.core.action_log import record_account
+from hits.core.roles import OWNER
+from hits.core.verbs import Unchanged, verb
 from hits.models import Account, LeadLimit, Membership, Project, Stage
 from hits.payments.models import LONGEST_REASON, BudgetRequest
 from hits.payments.rules import budget_requests
+from hits.projects.api.members import MEMBER, MemberShape
 from hits.projects.rules.archived import refuse_archived
 from hits.projects.rules.memberships import hold
 from hits.refusals import Refused
@@ -88,23 +94,29 @@ def withdraw(row: BudgetRequest, user: User | None) -> None:
     budget_requests.withdraw(row, user)
 
 
-def allow(project: Project, member: User, amount: Decimal, user: User | None) -> None:
-    """Let a member set the budget up to this amount; 0: not at all. What the budget is stays.
+class MayBudget(serializers.Serializer[Any]):
+    may_budget = MoneyField(label="May set the budget up to, $", help_text="0: not at all.")
 
-    Raises RoleRefusedError and Refused (no_member).
-    """
-    with transaction.atomic():
-        hold(project, user)
-        row = Membership.objects.select_for_update().filter(project=project, user=member).first()
-        if row is None:
-            raise Refused(
-                "no_member", f"{member} is no member of {project.name} any more. Nothing was changed.", status=404
-            )
-        before, row.may_budget = row.may_budget, amount
-        row.save(update_fields=["may_budget"])
-        if before != amount:
-            said = f"{member.get_username()}, ${before:,.2f} to ${amount:,.2f}"
-            record(project, user, MAY_BUDGET, detail={"member": said})
+
+@verb(
+    "members.may_budget", "Say how high a member may set the budget", tag="Money", on=MEMBER, role=OWNER,
+    route="PUT may-budget/", pays=True, takes=MayBudget, gives=MemberShape,
+    summary="Say how high a member who is no owner may set the budget; the budget stays as it is",
+    activity=MAY_BUDGET,
+    detail=lambda row, changed, values: {
+        "member": f"{row.user.get_username()}, ${row.may_budget:,.2f} to ${changed.may_budget:,.2f}"
+    },
+    done=lambda changed, values: f"What {changed.user} may set the budget to is changed. The budget stays as it is.",
+)  # fmt: skip
+def allow(row: Membership, user: User | None, *, may_budget: Decimal) -> Membership | Unchanged:
+    """Gives the changed row; `row` has the limit before."""
+    hold(row.project, user)
+    if row.may_budget == may_budget:
+        return Unchanged(row, f"{row.user} may do so already.")
+    changed = row.project.memberships.with_users().get(pk=row.pk)
+    changed.may_budget = may_budget
+    changed.save(update_fields=["may_budget"])
+    return changed
 
 
 def limit_lead(lead: User, amount: Decimal | None) -> None:

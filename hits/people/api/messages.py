@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.validators import MaxLengthValidator
 from django.shortcuts import get_object_or_404
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,33 +14,22 @@ from hits.api.paging import LARGEST_ID, PageQuery, asked, page, page_of, sent
 from hits.api.shapes import Shape, UsernameField
 from hits.core.jobs import queue
 from hits.models import InboxEntry
-from hits.people.models import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_WRITTEN
+from hits.people.api.message_templates import NAMES, TAG
+from hits.people.models import LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.people.rules import recipients
 from hits.people.rules.inbox import SHOWN
-from hits.people.rules.message_templates import PLACEHOLDERS
 from hits.people.verbs import inbox, messaging
 from hits.text.language.amounts import amount_is
 from hits.workers.api.shapes import ByHandQuery
 
-TAG = "Messages"
-_NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 _CONFIRMATION = r"\A[A-Za-z0-9_-]{8,40}\Z"
 _AGAIN = "Of your choice, for these words. Sent again with them, it writes to nobody a second time."
-
-
-class TemplateShape(Shape):
-    id = serializers.IntegerField(read_only=True)
-    name = serializers.CharField(max_length=LONGEST_NAME)
-    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
-    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"Placeholders: {_NAMES}.")
-    changed_by = UsernameField("changed_by")
-    changed_at = serializers.DateTimeField(read_only=True)
 
 
 class MessageStage(Shape):
     recipients = serializers.ChoiceField(sorted(recipients.WAYS))
     subject = serializers.CharField(max_length=LONGEST_SUBJECT)
-    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"Placeholders: {_NAMES}.")
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"Placeholders: {NAMES}.")
     confirmation = serializers.RegexField(_CONFIRMATION, help_text=_AGAIN)
 
 
@@ -114,58 +103,6 @@ class MessageShape(Shape):
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
     sent_at = serializers.DateTimeField(allow_null=True)
-
-
-class Templates(ProjectView):
-    @operation(
-        "message_templates_list",
-        "Texts that messages to workers begin with",
-        tag=TAG,
-        query=PageQuery,
-        answer=page_of(TemplateShape),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.message_templates.select_related("changed_by"), TemplateShape)
-
-    @operation(
-        "message_templates_make",
-        "Keep a text that messages to workers begin with",
-        tag=TAG,
-        takes=TemplateShape,
-        answer=TemplateShape,
-        code=201,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        row = messaging.save(self.project, sent(request, TemplateShape), self.user)
-        return Response(TemplateShape(row).data, status=status.HTTP_201_CREATED)
-
-
-class Template(ProjectView):
-    @operation("message_templates_show", "A message template", tag=TAG, answer=TemplateShape, refuses=[404])
-    def get(self, request: Request, pk: int, **address: str) -> Response:
-        row = get_object_or_404(self.project.message_templates.select_related("changed_by"), pk=pk)
-        return Response(TemplateShape(row).data)
-
-    @operation(
-        "message_templates_change",
-        "Give a message template other words",
-        tag=TAG,
-        takes=TemplateShape,
-        answer=TemplateShape,
-        refuses=[404, 409],
-    )
-    def put(self, request: Request, pk: int, **address: str) -> Response:
-        get_object_or_404(self.project.message_templates, pk=pk)
-        row = messaging.save(self.project, sent(request, TemplateShape), self.user, pk)
-        return Response(TemplateShape(row).data)
-
-    @operation("message_templates_remove", "Remove a message template", tag=TAG, code=204, refuses=[404, 409])
-    def delete(self, request: Request, pk: int, **address: str) -> Response:
-        get_object_or_404(self.project.message_templates, pk=pk)
-        messaging.remove(self.project, pk, self.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class WriteToStage(StageView):

@@ -20,14 +20,6 @@ class TermsForm(forms.Form):
     )
 
 
-class MessageTemplateForm(forms.Form):
-    """`hits.people.rules.message_templates` judges all."""
-
-    name = forms.CharField(required=False, label="Name", help_text="By which you find it.")
-    subject = forms.CharField(required=False, label="Subject")
-    text = forms.CharField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}))
-
-
 class MessageAllForm(MessageForm):
     recipients = forms.CharField(required=False)
     subject = forms.CharField(required=False, strip=True, label="Subject")

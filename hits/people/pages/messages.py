@@ -18,12 +18,11 @@ from hits.people.pages import forms
 from hits.people.rules import recipients
 from hits.people.rules.message_templates import PLACEHOLDERS, filled, of_project, values
 from hits.people.verbs import messaging
-from hits.people.verbs import messaging as flow
 from hits.refusals import Refused
 from hits.stages.pages.stages import frame
 from hits.text.language.amounts import amount_is
 from hits.views import jobs, paging
-from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
+from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 
 State = WorkerMessage.State
 
@@ -51,60 +50,12 @@ def log(request: HttpRequest, project: Project) -> HttpResponse:
 # Templates
 
 
-@for_project(FORM)
-def templates(request: LeadRequest, project: Project) -> HttpResponse:
-    """GET lists them; POST keeps a new one."""
-    if request.method == "POST":
-        return _save(request, project, None)
-    return _templates(request, project, forms.MessageTemplateForm())
-
-
-@for_project(FORM)
-def template(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    """GET shows one to be changed; POST keeps what was written."""
-    row = get_object_or_404(project.message_templates, pk=pk)
-    if request.method == "POST":
-        return _save(request, project, row)
-    initial = {"name": row.name, "subject": row.subject, "text": row.text}
-    return _templates(request, project, forms.MessageTemplateForm(initial=initial), row)
-
-
-def _save(request: LeadRequest, project: Project, row: MessageTemplate | None) -> HttpResponse:
-    form = forms.MessageTemplateForm(request.POST)
-    form.full_clean()
-    try:
-        made = flow.save(project, form.cleaned_data, request.user, row.pk if row else None)
-    except Refused as refusal:
-        for name, fault in refusal.details()["faults"].items():
-            form.add_error(name, fault)
-        return _templates(request, project, form, row, 400)
-    messages.success(request, f"“{made.name}” is kept.")
-    return redirect("message-templates", project.slug)
-
-
-def _templates(
-    request: HttpRequest,
-    project: Project,
-    form: forms.MessageTemplateForm,
-    row: MessageTemplate | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    context = {
-        "project": project,
-        "templates": of_project(project),
-        "form": form,
-        "row": row,
-        "placeholders": PLACEHOLDERS.items(),
-    }
-    return render(request, "people/messages/templates.html", context, status=status)
-
-
-@for_project(VERB)
-def remove_template(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    row = get_object_or_404(project.message_templates, pk=pk)
-    flow.remove(project, row.pk, request.user)
-    messages.success(request, f"“{row.name}” is removed. Messages that began with it stay as they are.")
-    return redirect("message-templates", project.slug)
+@for_project(PAGE)
+def templates(request: HttpRequest, project: Project, pk: int | None = None) -> HttpResponse:
+    """All of them, or one to be changed."""
+    row = get_object_or_404(project.message_templates, pk=pk) if pk else None
+    context = {"project": project, "templates": of_project(project), "row": row}
+    return render(request, "people/messages/templates.html", context)
 
 
 # To everybody of a stage

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -21,15 +20,14 @@ from hits.core.action_log import record
 from hits.core.jobs.leases import Held, lease
 from hits.items.rules.item_texts import ItemTexts, shortened
 from hits.judging.rules.crowd_answers import Comparison
-from hits.models import InboxEntry, Item, Label, MessageTemplate, Project, Stage, Worker, WorkerMessage
+from hits.models import InboxEntry, Item, Label, Project, Stage, Worker, WorkerMessage
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
 from hits.people.models import LONGEST_SUBJECT, LONGEST_WRITTEN, OF_BLOCKS, OF_TESTS
 from hits.people.rules import inbox
 from hits.people.rules import recipients as ways
 from hits.people.rules.inbox import with_link
-from hits.people.rules.message_templates import checked, filled, unknown_fault, values
-from hits.projects.rules.archived import refuse_archived
+from hits.people.rules.message_templates import filled, unknown_fault, values
 from hits.protocols.base import COUNTED
 from hits.publishing.rules.marketplace_account import gateway, sentence
 from hits.refusals import Refused
@@ -47,7 +45,6 @@ NO_MISTAKES = "(Write here what you want the worker to do otherwise.)"
 
 
 # What a message begins with
-MOST_TEMPLATES = 100
 
 
 def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
@@ -302,39 +299,3 @@ def unfinished() -> list[int]:
 
 
 # Templates
-
-
-def save(project: Project, given: Mapping[str, Any], user: User | None, pk: int | None = None) -> MessageTemplate:
-    """A new template, or with `pk` that one of the project with other words.
-
-    Raises Refused (template_refused), ArchivedError, and MessageTemplate.DoesNotExist.
-    """
-    values = checked(given)
-    with transaction.atomic():
-        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        refuse_archived(locked)
-        rows = locked.message_templates
-        row = MessageTemplate(project=locked) if pk is None else rows.get(pk=pk)
-        fault = ""
-        if rows.filter(name=values["name"]).exclude(pk=row.pk).exists():
-            fault = "Another template of the project has this name."
-        elif pk is None and rows.count() >= MOST_TEMPLATES:
-            fault = f"A project has at most {MOST_TEMPLATES} templates: remove one first."
-        if fault:
-            raise Refused("template_refused", fault, status=400, faults={"name": fault})
-        before = (row.name, row.subject, row.text)
-        row.name, row.subject, row.text = values["name"], values["subject"], values["text"]
-        if before != (row.name, row.subject, row.text):
-            row.changed_by, row.changed_at = user, timezone.now()
-            row.save()
-            record(locked, user, "saved a message template", detail={"template": row.name})
-    return row
-
-
-def remove(project: Project, pk: int, user: User | None) -> None:
-    """Messages that began with it stay as they are. Raises ArchivedError and MessageTemplate.DoesNotExist."""
-    with transaction.atomic():
-        refuse_archived(project)
-        row = project.message_templates.select_for_update().get(pk=pk)
-        record(project, user, "removed a message template", detail={"template": row.name})
-        row.delete()

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import LeadView, ProjectView, Started, operation, started
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core.jobs import queue
 from hits.models import Project
 from hits.payments.api.shapes import BudgetRequestShape
@@ -21,7 +21,7 @@ from hits.payments.verbs import requesting_budget
 from hits.projects.api import shapes
 from hits.projects.jobs import sample_crowd
 from hits.projects.rules.plugins import offered
-from hits.projects.verbs import archiving, project_files
+from hits.projects.verbs import archiving, invitations, project_files
 from hits.projects.verbs import projects as flow
 from hits.stages.api.shapes import ProjectActionShape
 
@@ -73,7 +73,7 @@ class Projects(LeadView):
         refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
-        values = self.body(shapes.NewProject)
+        values = sent(request, shapes.NewProject)
         if (text := values.pop("recipe_file", None)) is not None:
             project = project_files.create_from(project_files.read(text.encode()), owner=self.user, **values)
         else:
@@ -116,7 +116,7 @@ class Clone(ProjectView):
         refuses=[400, 403, 404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.NewClone)
+        given = sent(request, shapes.NewClone)
         return _started(project_files.clone(self.project, owner=self.user, **given), self.user)
 
 
@@ -159,7 +159,7 @@ class Tags(ProjectView):
         refuses=[404, 409],
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.Tags)
+        given = sent(request, shapes.Tags)
         archiving.change_tags(self.project, " ".join(given["tags"]), self.user)
         return Response(shapes.ProjectDetailShape(self.project).data)
 
@@ -222,7 +222,7 @@ class Budget(ProjectView):
         more={202: BudgetRequestShape},
     )
     def put(self, request: Request, **address: str) -> Response:
-        wanted = self.body(shapes.Budget)
+        wanted = sent(request, shapes.Budget)
         try:
             flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         except AboveLimitError:
@@ -230,3 +230,20 @@ class Budget(ProjectView):
             return Response(BudgetRequestShape(row).data, status=status.HTTP_202_ACCEPTED)
         self.project.account.refresh_from_db()
         return Response(shapes.AccountShape(self.project.account).data)
+
+
+class AcceptInvitation(LeadView):
+    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "invitations_accept",
+        "Become a member of the project that an invitation is for",
+        tag="Members",
+        takes=shapes.InvitationToken,
+        answer=shapes.Accepted,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request) -> Response:
+        given = sent(request, shapes.InvitationToken)
+        return Response({"project": invitations.accept(given["token"], self.user).slug})

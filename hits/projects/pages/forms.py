@@ -7,19 +7,15 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import BaseUserCreationForm
-from django.contrib.auth.models import User
 
 from common.names import name_fault, plain_name
-from hits.models import Membership, Project
+from hits.models import Project
 from hits.payments.models import LONGEST_REASON as LONGEST_REQUEST
 from hits.projects.models import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
 from hits.projects.rules.project_rows import check_visible
 from hits.projects.verbs.archiving import tags_of
-from hits.projects.verbs.invitations import MOST_DAYS as MOST_INVITATION_DAYS
 from hits.refusals import Refused
-from hits.views.forms import FilesField, MemberOfForm, MoneyField, whole_number
-
-Role = Membership.Role
+from hits.views.forms import FilesField, MoneyField
 
 
 class ProjectSearchForm(forms.Form):
@@ -105,30 +101,6 @@ class ImportForm(forms.Form):
     )
 
 
-class MemberForm(forms.Form):
-    username = forms.CharField(max_length=150, label="User name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.READER, label="Role")
-
-    def clean_username(self) -> User:
-        """The account of that name."""
-        found = get_user_model().objects.filter(username=self.cleaned_data["username"], is_active=True).first()
-        if found is None:
-            raise forms.ValidationError("Nobody here has this user name. Ask for the exact spelling.")
-        return found
-
-
-class InvitationForm(forms.Form):
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.READER, label="Role")
-    email = forms.EmailField(
-        required=False,
-        label="E-mail address",
-        help_text="May stay empty. The link is sent there if this server sends e-mail.",
-    )
-    days = forms.IntegerField(
-        label="Days until it expires", min_value=1, max_value=MOST_INVITATION_DAYS, widget=whole_number()
-    )
-
-
 class NewAccountForm(BaseUserCreationForm):
     """An account for somebody who was invited: Django's own checks, and a name that is nobody's in any spelling."""
 
@@ -148,10 +120,6 @@ class NewAccountForm(BaseUserCreationForm):
         if get_user_model().objects.filter(username__iexact=name).exists():
             raise forms.ValidationError("Somebody here has this user name already. Choose another one.")
         return name
-
-
-class ChangedRoleForm(MemberOfForm):
-    role = forms.ChoiceField(choices=Role.choices)
 
 
 class BudgetForm(forms.Form):

@@ -1,7 +1,7 @@
-"""Invitations: an owner makes and revokes them, and whoever has the link accepts one, with or without an account.
+"""Invitations: whoever has the link accepts one, with or without an account.
 
 Security behavior: opening a link changes nothing; it is accepted by POST alone. The page says to whoever has the link
-which project it is for, and with which role, and nothing else of it. The link is shown once (`common.shown_once`).
+which project it is for, and with which role, and nothing else of it.
 """
 
 from __future__ import annotations
@@ -12,70 +12,19 @@ from django.contrib.auth import login
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from common import shown_once
 from hits.accounts.verbs import sign_in
 from hits.core.action_log import acting_from
-from hits.models import Action, Invitation, Project
+from hits.models import Action, Invitation
 from hits.projects.pages import forms
-from hits.projects.pages.members import page
 from hits.projects.verbs import invitations as flow
 from hits.refusals import Refused
-from hits.views.guard import FORM, VERB, LeadRequest, for_project
+from hits.views.guard import FORM
 
 NAME_TAKEN = "Somebody here has this user name already. Choose another one."
-
-
-@for_project(VERB)
-def invite(request: LeadRequest, project: Project) -> HttpResponse:
-    form = forms.InvitationForm(request.POST)
-    if not form.is_valid():
-        return page(request, project, 400, invitation_form=form)
-    try:
-        row, token = flow.invite(project, user=request.user, **form.cleaned_data)
-    except Refused as refusal:
-        form.add_error(None, str(refusal))
-        return page(request, project, 409, invitation_form=form)
-    return _link_shown(request, row, token)
-
-
-@for_project(VERB, back="members")
-def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    """Another link; the one before lets nobody in any more."""
-    try:
-        row, token = flow.renew(project, pk, request.user)
-    except Refused as refusal:
-        if refusal.error_code != "no_invitation":
-            raise
-        messages.info(request, "It had ended already. Make another one.")
-        return redirect("members", project.slug)
-    return _link_shown(request, row, token)
-
-
-def _link_shown(request: HttpRequest, row: Invitation, token: str) -> HttpResponse:
-    link = settings.PUBLIC_URL + reverse("invitation", args=[token])
-    return shown_once.leading_to(
-        request,
-        reverse("members", args=[row.project.slug]),
-        link=link,
-        sent=flow.send(row, link),
-        email=row.email,
-        role=row.get_role_display(),
-        expires_at=row.expires_at.isoformat(),
-    )
-
-
-@for_project(VERB)
-def revoke(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    if flow.revoke(project, pk, request.user):
-        messages.success(request, "The invitation is revoked. Its link lets nobody in.")
-    else:
-        messages.info(request, "It had ended already.")
-    return redirect("members", project.slug)
 
 
 @sensitive_post_parameters()

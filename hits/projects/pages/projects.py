@@ -30,7 +30,7 @@ from hits.projects.jobs import sample_crowd
 from hits.projects.models import ProjectQuerySet
 from hits.projects.pages import forms
 from hits.projects.rules.plugins import faults_of, offered, usable_protocol, usable_recipe
-from hits.projects.verbs import archiving, members, project_files
+from hits.projects.verbs import archiving, project_files
 from hits.projects.verbs import projects as flow
 from hits.protocols.optional import MediaProtocol
 from hits.recipes import Recipe, StageSettings
@@ -228,7 +228,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "faults": faults_of(project, stages),
         "uploads": project.uploads.all()[:SHOWN],
         "shows_media": any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages),
-        "members": members.members(project)[:SHOWN],
+        "members": project.memberships.with_users()[:SHOWN],
         "import_form": forms.ImportForm(),
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
         "budget_changes": flow.budget_changes(project)[:1],

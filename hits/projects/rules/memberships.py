@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from hits.accounts.rules.lead_limits import refuse_new_owner
-from hits.core.action_log import record
 from hits.core.roles import OWNER, RoleRefusedError, named
 from hits.projects.models import Membership, Project
 from hits.refusals import Refused
@@ -27,20 +26,23 @@ def hold(project: Project, user: User | None) -> None:
         raise RoleRefusedError(project, role, OWNER)
 
 
-def admit(project: Project, person: User, role: str, user: User | None) -> None:
-    """Make a member of `person`, who may be one with this role already; the caller holds the project.
+def admit(project: Project, person: User, role: str, user: User | None) -> bool:
+    """Make a member of `person`, who may be one with this role already: False. The caller holds the project.
 
     Raises Refused (is_member, too_many_members, above_lead_limit).
     """
     there = project.memberships.filter(user=person).first()
     if there is not None and there.role != role:
         raise Refused(
-            "is_member", f"{person} is {named(there.role)} of {project.name} already. Change that role instead."
+            "is_member",
+            f"{person} is {named(there.role)} of {project.name} already. Change that role instead.",
+            field="username",
         )
-    if there is None:
-        if project.memberships.count() >= MOST_MEMBERS:
-            raise Refused("too_many_members", f"A project has at most {MOST_MEMBERS} members. Remove one first.")
-        if role == OWNER:
-            refuse_new_owner(project, person, user)
-        Membership.objects.create(project=project, user=person, role=role)
-        record(project, user, "added a member", detail={"member": person.get_username(), "role": role})
+    if there is not None:
+        return False
+    if project.memberships.count() >= MOST_MEMBERS:
+        raise Refused("too_many_members", f"A project has at most {MOST_MEMBERS} members. Remove one first.")
+    if role == OWNER:
+        refuse_new_owner(project, person, user)
+    Membership.objects.create(project=project, user=person, role=role)
+    return True

@@ -10,18 +10,24 @@ from __future__ import annotations
 import logging
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
+from rest_framework import serializers
 
 from common.sign_in import new_account
 from hits.accounts.models import token_digest
 from hits.core.action_log import record
-from hits.core.roles import named
-from hits.models import Guest, Invitation, Project
+from hits.core.roles import OWNER, named
+from hits.core.targets import PROJECT
+from hits.core.verbs import verb
+from hits.models import Guest, Invitation, Membership, Project
+from hits.projects.api.members import INVITATION, TAG, MadeInvitation
 from hits.projects.rules.memberships import admit, hold
 from hits.refusals import Refused
 
@@ -44,56 +50,108 @@ def _no_invitation() -> Refused:
     )
 
 
-def invite(
-    project: Project, role: str, user: User | None, email: str = "", days: int | None = None
-) -> tuple[Invitation, str]:
-    """A new invitation's row, and its token, which is nowhere kept. `days` is at most MOST_DAYS; None: the usual ones.
+class NewInvitation(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(Membership.Role.choices)
+    email = serializers.EmailField(
+        required=False,
+        default="",
+        allow_blank=True,
+        label="E-mail address",
+        help_text="May stay empty. The link is sent there too, if this server sends e-mail.",
+    )
+    days = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_DAYS,
+        label="Days until it expires",
+        help_text=f"Empty (null): {USUAL_DAYS}.",
+        style={"inputmode": "numeric"},
+    )
 
-    Raises RoleRefusedError unless `user` is an owner, and Refused (too_many_invitations).
-    """
+
+def _about(row: Invitation) -> dict[str, str]:
+    return {"member": row.email or "by a link", "role": row.role}
+
+
+def _send(_: object, made: Invitation) -> None:
+    made.sent = send(made, made.link)  # type: ignore[attr-defined]
+
+
+# Of both verbs that make a link.
+LINK: dict[str, Any] = {
+    "tag": TAG,
+    "role": OWNER,
+    "status": 201,
+    "pays": True,
+    "heavy": True,
+    "gives": MadeInvitation,
+    "shows_once": ("link", "sent", "email", "role", "expires_at"),
+    "leads_to": lambda made: ("members", made.project.slug),
+    "detail": lambda row, made, values: _about(made),
+    "after": _send,
+}
+
+
+@verb(
+    "invitations.create", "Invite somebody", on=PROJECT, route="POST invitations/", **LINK,
+    summary="Make a link that lets one person into the project, who may have no account yet",
+    takes=NewInvitation, activity="invited somebody", refuses=("too_many_invitations",),
+)  # fmt: skip
+def invite(project: Project, user: User | None, *, role: str, email: str = "", days: int | None = None) -> Invitation:
+    """A new invitation with its `link`, whose token is nowhere kept."""
     now = timezone.now()
-    with transaction.atomic():
-        hold(project, user)
-        project.invitations.ended().filter(created_at__lt=now - KEPT).delete()
-        if project.invitations.living().count() >= MOST_OPEN:
-            raise Refused(
-                "too_many_invitations", f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.", status=429
-            )
-        if email:
-            _refuse_many_letters(project, now)
-        token = secrets.token_urlsafe(32)
-        row = Invitation.objects.create(
-            project=project, role=role, email=email, digest=token_digest(token), created_by=user,
-            expires_at=now + timedelta(days=min(days or USUAL_DAYS, MOST_DAYS)),
-        )  # fmt: skip
-        record(project, user, "invited somebody", detail={"member": email or "by a link", "role": role})
-    return row, token
+    hold(project, user)
+    project.invitations.ended().filter(created_at__lt=now - KEPT).delete()
+    if project.invitations.living().count() >= MOST_OPEN:
+        raise Refused(
+            "too_many_invitations", f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.", status=429
+        )
+    return _made(project, role, email, user, now, timedelta(days=days or USUAL_DAYS))
 
 
-def renew(project: Project, pk: int, user: User | None) -> tuple[Invitation, str]:
-    """Another invitation in the place of one that waits: the same person and role, for as many days from now on.
+@verb(
+    "invitations.resend", "Send an invitation again", on=INVITATION, route="POST resend/", **LINK,
+    summary="Make another link in the place of one that waits, and send it where the first was sent",
+    activity="sent an invitation again", refuses=("no_invitation", "too_many_invitations"),
+)  # fmt: skip
+def renew(row: Invitation, user: User | None) -> Invitation:
+    """Another invitation in the place of one that waits: the same person and role, for as many days from now on."""
+    hold(row.project, user)
+    _end(row)
+    return _made(row.project, row.role, row.email, user, timezone.now(), row.expires_at - row.created_at)
 
-    Raises RoleRefusedError, Refused (no_invitation, too_many_invitations).
-    """
-    now = timezone.now()
-    with transaction.atomic():
-        hold(project, user)
-        row = project.invitations.living().filter(pk=pk).first()
-        if row is None:
-            raise _no_invitation()
-        if row.email:
-            _refuse_many_letters(project, now)
-        days = row.expires_at - row.created_at
-        row.revoked_at = now
-        row.save(update_fields=["revoked_at"])
-        token = secrets.token_urlsafe(32)
-        made = Invitation.objects.create(
-            project=project, role=row.role, email=row.email, digest=token_digest(token), created_by=user,
-            created_at=now, expires_at=now + days,
-        )  # fmt: skip
-        about = {"member": row.email or "by a link", "role": row.role}
-        record(project, user, "sent an invitation again", detail=about)
-    return made, token
+
+def _made(project: Project, role: str, email: str, user: User | None, now: datetime, lasts: timedelta) -> Invitation:
+    if email:
+        _refuse_many_letters(project, now)
+    token = secrets.token_urlsafe(32)
+    made = Invitation.objects.create(
+        project=project, role=role, email=email, digest=token_digest(token), created_by=user,
+        created_at=now, expires_at=now + lasts,
+    )  # fmt: skip
+    made.link = settings.PUBLIC_URL + reverse("invitation", args=[token])  # type: ignore[attr-defined]
+    return made
+
+
+@verb(
+    "invitations.revoke", "Revoke an invitation", tag=TAG, on=INVITATION, role=OWNER, route="POST revoke/", pays=True,
+    summary="End an invitation before somebody accepts it", status=204, while_archived=True,
+    activity="revoked an invitation", detail=lambda row, *_: _about(row),
+    done="The invitation is revoked. Its link lets nobody in.", refuses=("no_invitation",),
+)  # fmt: skip
+def revoke(row: Invitation, user: User | None) -> None:
+    hold(row.project, user)
+    _end(row)
+
+
+def _end(row: Invitation) -> None:
+    """Raises Refused (no_invitation)."""
+    if not row.project.invitations.living().filter(pk=row.pk).exists():
+        raise Refused("no_invitation", "No such invitation waits. It was used, has expired or was revoked.", status=404)
+    row.revoked_at = timezone.now()
+    row.save(update_fields=["revoked_at"])
 
 
 def _refuse_many_letters(project: Project, now: datetime) -> None:
@@ -125,19 +183,6 @@ def send(row: Invitation, link: str) -> bool:
         return False
 
 
-def revoke(project: Project, pk: int, user: User | None) -> bool:
-    """Whether it was there to be revoked."""
-    with transaction.atomic():
-        hold(project, user)
-        row = project.invitations.living().filter(pk=pk).first()
-        if row is None:
-            return False
-        row.revoked_at = timezone.now()
-        row.save(update_fields=["revoked_at"])
-        record(project, user, "revoked an invitation", detail={"member": row.email or "by a link", "role": row.role})
-    return True
-
-
 def find(token: str) -> Invitation:
     """Raises Refused (no_invitation)."""
     living = Invitation.objects.living().filter(project__archived_at=None).select_related("project")
@@ -157,7 +202,8 @@ def accept(token: str, person: User) -> Project:
         hold(project, None)
         # Again under the lock: two people with one link, or an owner who revokes it meanwhile.
         row = find(token)
-        admit(project, person, row.role, person)
+        if admit(project, person, row.role, person):
+            record(project, person, "added a member", detail={"member": person.get_username(), "role": row.role})
         row.used_at, row.used_by = timezone.now(), person
         row.save(update_fields=["used_at", "used_by"])
     return project

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import QuotedBy, StageView, operation
-from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of, sent
 from hits.core.jobs import queue
 from hits.models import Batch, BudgetExceededError
 from hits.payments.api.shapes import BudgetRequestShape
@@ -59,7 +59,7 @@ class Publish(StageView):
         quote=QuotedBy("quote", gives=("items", "total", "confirmation")),
     )
     def post(self, request: Request, **address: str) -> Response:
-        wanted = self.body(shapes.Confirmation)
+        wanted = sent(request, shapes.Confirmation)
         # The caller chooses the key, so it counts within the stage: nobody meets another project's batch.
         confirmation = f"api:{self.stage.pk}:{wanted['confirmation']}"
         items, total = wanted["items"], wanted["total"]
@@ -154,7 +154,7 @@ class Extend(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        wanted = self.body(shapes.Extend)
+        wanted = sent(request, shapes.Extend)
         if "until" in wanted:
             return _send(publishing.extend_until(self.stage, wanted["until"], self.user))
         return _send(publishing.extend(self.stage, wanted["seconds"], self.user))

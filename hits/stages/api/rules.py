@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import DoneWhen, QuotedBy, StageView, Started, operation, started
+from hits.api.paging import sent
 from hits.core.jobs import queue
 from hits.stages.api import shapes
 from hits.stages.verbs import aggregation_rule
@@ -36,7 +37,7 @@ class StageRule(StageView):
         quote=QuotedBy("rule_show", gives=("seen",), names={"seen": "edition"}),
     )
     def put(self, request: Request, **address: str) -> Response:
-        new = self.body(shapes.NewRule)
+        new = sent(request, shapes.NewRule)
         wanted = aggregation_rule.written(self.stage, new["text"])
         made = aggregation_rule.save(self.stage, wanted, new["seen"], new["note"], self.user)
         queue.start(tasks.conclude_stage, self.stage.pk)
@@ -67,7 +68,7 @@ class RulePreview(StageView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.RuleText)
+        given = sent(request, shapes.RuleText)
         text = given["text"]
         found = aggregation_rule.preview(self.stage, aggregation_rule.written(self.stage, text))
         unheard = aggregation_rule.unheard(text, aggregation_rule.units(self.stage))

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, page, page_of, sent
 from hits.core.jobs import queue
 from hits.judging.verbs import advancing
 from hits.projects.rules.plugins import refuse_without_crowd
@@ -46,7 +46,7 @@ class Stages(ProjectView):
         refuses=[400, 404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        table = self.body(shapes.NewStage)
+        table = sent(request, shapes.NewStage)
         if "reward" in table:
             table["reward"] = f"{table['reward']:.2f}"
         stage = custom_stages.add_stage(self.project, table, self.user)
@@ -72,7 +72,7 @@ class StageDetail(StageView):
     )
     def patch(self, request: Request, **address: str) -> Response:
         refuse_without_crowd(self.stage)
-        given = self.body(shapes.StageChange)
+        given = sent(request, shapes.StageChange)
         changes: dict[str, Any] = dict(given)
         with transaction.atomic():
             self._change_settings(changes)
@@ -166,7 +166,7 @@ class Task(StageView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = self.body(shapes.TaskChange)
+        given = sent(request, shapes.TaskChange)
         task_settings.change_task(self.stage, given, self.user)
         return self._shown()
 

@@ -21,7 +21,7 @@ from hits.api.urls import urlpatterns
 from hits.core.api import DeclaredView
 from hits.model_assist.api.models import ModelView
 from hits.models import Blob, ChangeSet, LeadSession, Project, Stage
-from tests.hits import factories, models_that_answer
+from tests.hits import factories
 from tests.hits.api_calls import signed_in
 from tests.hits.protocols import articles, phrases
 from tests.hits.text.triples import article
@@ -80,11 +80,9 @@ def world(river_stage: Stage) -> dict[str, Any]:
         "media-file": factories.media_file(river_stage.project),
         "result-file": factories.upload(river_stage.project, stage=river_stage, kind="results"),
         "undo-block": factories.block(river_stage),
-        **dict.fromkeys(["resend-invitation", "revoke-invitation"], factories.invitation(river_stage.project)),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(river_stage.project),
-        "message-template": factories.message_template(river_stage.project),
         "reply-to-worker": factories.reply(factories.message(river_stage)),
         **dict.fromkeys(
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
@@ -96,7 +94,6 @@ def world(river_stage: Stage) -> dict[str, Any]:
         "ledger-check": factories.ledger_check(river_stage.project),
         "one-token": make_token(river_stage.project.owners.get(), "program", "read")[0],
         "one-session": open_session(river_stage.project.owners.get()),
-        **dict.fromkeys(["end-model", "give-again"], models_that_answer.model(river_stage.project)),
         "undo-routing": factories.routing(river_stage),
     }
     asking = factories.stage(river_stage.project, key="ask", protocol="phrase_questions")

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from hits.models import Assignment, BonusFile, Grant, Pool, PoolLink, PoolUse, Project
+from hits.models import Assignment, BonusFile, Grant, Membership, ModelAnnotator, Pool, PoolLink, PoolUse, Project
 from hits.payments.verbs import ordering_bonuses
 from tests.hits import factories as make
+from tests.hits import models_that_answer as asked
 
 CSV = b"assignment_id,amount,reason\n%s,0.50,Clear.\n"
 # Of the internet at large, so that no name is looked up.
@@ -76,6 +78,28 @@ def checked_file(project: Project) -> BonusFile:
     return ordering_bonuses.work_file(row.pk)
 
 
+def reader(project: Project) -> Membership:
+    found = Membership.objects.filter(project=project, user__username="rita").first()
+    return found or make.member(project, make.user("rita"), "reader")
+
+
+def project_and_newcomer(project: Project) -> Project:
+    if not User.objects.filter(username="nora").exists():
+        make.user("nora")
+    return project
+
+
+def model(project: Project) -> ModelAnnotator:
+    return asked.model(project, version=str(project.model_annotators.count()))
+
+
+def model_given_too_often(project: Project) -> ModelAnnotator:
+    row, stage = model(project), project.stages.filter(key="ask").first() or asked.stage(project, key="ask")
+    asked.item(stage, key=f"row-{row.pk}")
+    asked.given_too_often(row, stage)
+    return row
+
+
 # By the name of what a verb or list is about, or of the verb itself.
 ROWS: dict[str, Callable[[Project], Any]] = {
     "project": lambda project: project,
@@ -84,11 +108,17 @@ ROWS: dict[str, Callable[[Project], Any]] = {
     "pool": pool,
     "member": pool_member,
     "link": pool_link,
+    "membership": reader,
+    "invitation": lambda project: make.invitation(project, f"token {project.invitations.count()}"),
+    "model": model,
+    "template": make.message_template,
     "answer": answer,
     "file": checked_file,
     "order": lambda project: make.bonus(answer(project)).order,
     "compensation": make.compensation,
     "bonuses.create": project_with_answer,
+    "models.give_again": model_given_too_often,
+    "members.add": project_and_newcomer,
     "pools.share": pool_to_share,
     "pools.stop_sharing": shared_pool,
     "pools.add_best": pool_and_best,
@@ -103,6 +133,19 @@ VALUES: dict[str, dict[str, Any]] = {
     "bonus_files.order": CONFIRMED,
     "compensations.create": {"worker_id": "AUNLUCKY1", **BONUS, **CONFIRMED},
     "compensations.withdraw": {},
+    "members.add": {"username": "nora", "role": "owner"},
+    "members.change_role": {"role": "reviewer"},
+    "members.may_budget": {"may_budget": "20.00"},
+    "members.remove": {},
+    "invitations.create": {"role": "reader", "email": "", "days": 7},
+    "invitations.resend": {},
+    "invitations.revoke": {},
+    "message_templates.make": {"name": "Thanks", "subject": "Thank you", "text": "Hello {worker}."},
+    "message_templates.change": {"name": "Thanks", "subject": "Thank you", "text": "Hello {worker}."},
+    "message_templates.remove": {},
+    "models.register": {"name": "small-bert", "version": "2", "cost_per_answer": "0.0004"},
+    "models.end": {},
+    "models.give_again": {},
     "projects.rename": {"name": "Streams"},
     "webhooks.add": {"address": ADDRESS, "events": ["item.decided"]},
     "webhooks.change": {"active": False},

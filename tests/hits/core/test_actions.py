@@ -16,12 +16,13 @@ from hits import tasks
 from hits.answers.verbs import reviewing
 from hits.core.action_log import acting_from, record
 from hits.models import Action, Assignment, Block, Stage
-from hits.projects.verbs import members, projects
+from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
 from hits.stages.verbs import stage_settings
 from hits.workers.verbs import blocking
 from tests.hits import factories as make
 from tests.hits.api_calls import signed_in
+from tests.hits.doing import do
 from tests.hits.pipeline.stage_machine import anybody
 from tests.hits.stand_in import StandIn, live_hit
 
@@ -229,7 +230,7 @@ def test_members_and_the_task_are_kept_in_the_log_whichever_way_they_were_change
     make.user("omar")
     client = Client()
     client.force_login(lead)
-    client.post(reverse("add-member", args=[slug]), {"username": "omar", "role": "owner"})
+    client.post(reverse("members.add", args=[slug]), {"username": "omar", "role": "owner"})
     api = signed_in(lead)
     api.delete(f"/api/projects/{slug}/members/omar/")
     api.patch(f"/api/projects/{slug}/stages/{stage.key}/task/", {"hit_title": "Another title"}, format="json")
@@ -244,8 +245,8 @@ def test_members_and_the_task_are_kept_in_the_log_whichever_way_they_were_change
 def test_the_page_of_a_project_shows_what_was_done_to_it_and_no_single_answer(
     stage: Stage, answer: Assignment, lead: Any, client: Client
 ) -> None:
-    grace = make.user("grace")
-    members.add_member(stage.project, grace, "reader", lead)
+    make.user("grace")
+    do("members.add", stage.project, lead, username="grace", role="reader")
     projects.change_budget(stage.project, Decimal("120"), lead)
     blocking.block_by_itself(stage, not stage.auto_block, lead)
     record(stage.project, None, "blocked", [make.block(stage, make.worker("A1B2C3"))])

@@ -113,8 +113,8 @@ def test_what_goes_on_in_an_archived_project_takes_access_away_or_changes_nothin
 def test_a_head_is_a_look_and_another_method_is_not():
     assert page_verb("members", "GET") == page_verb("members", "HEAD") == LOOK
     assert page_verb("members", "DELETE") is None
-    assert route_verb("members", "HEAD") == route_verb("members", "GET") == LOOK
-    assert route_verb("members", "PATCH") is None
+    assert route_verb("terms", "HEAD") == route_verb("terms", "GET") == LOOK
+    assert route_verb("terms", "PATCH") is None
 
 
 def test_each_role_gains_what_the_role_before_may_not():

@@ -14,14 +14,16 @@ from rest_framework.test import APIClient
 from annotate_client import models
 from hits.api.model_tokens import ModelThrottle
 from hits.core.models.fields import MICRO
+from hits.model_assist.api import registered as registered_models
 from hits.model_assist.api import shapes
-from hits.model_assist.verbs import model_annotators, model_answering
+from hits.model_assist.verbs import model_answering
 from hits.models import Assignment, Item, Label, LedgerEntry, ModelAnnotator, ModelAnswer, ModelLease, Project, Stage
 from hits.protocols.multiple_choice.protocol import MultipleChoice
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 from tests.hits.api.test_guard import GUARDED, MODEL_ROUTES, address, world
 from tests.hits.api_calls import signed_in
+from tests.hits.doing import do
 
 __all__ = ["world"]
 HOME = "/api/model/"
@@ -39,7 +41,7 @@ def asking(river: Project) -> Stage:
 
 @pytest.fixture
 def registered(river: Project, asking: Stage) -> tuple[ModelAnnotator, str]:
-    return model_annotators.register(river, "small-bert", "2", Decimal("0.0004"), None)
+    return asked.registered(river, "small-bert", "2", Decimal("0.0004"))
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def said(item: int, choice: str = "yes", **more: Any) -> dict[str, Any]:
 
 
 def test_a_model_s_token_opens_the_routes_for_models_and_nothing_else(world: dict[str, Any]) -> None:
-    _, token = model_annotators.register(Project.objects.get(slug="river"), "another", "1", None, None)
+    _, token = asked.registered(Project.objects.get(slug="river"), "another", "1")
     for keyword in ("Model", "Token"):
         client = APIClient(headers={"Authorization": f"{keyword} {token}"})
         found = {(route.name, method): getattr(client, method)(address(route, world)) for route, method in GUARDED}
@@ -92,7 +94,7 @@ def test_no_other_token_opens_the_routes_for_models(world: dict[str, Any], alice
 
 def test_an_ended_model_s_token_opens_nothing(model: APIClient, registered: Any) -> None:
     assert model.get(HOME).status_code == 200
-    model_annotators.end(registered[0], None)
+    do("models.end", registered[0])
     answer = model.get(HOME)
     assert (answer.status_code, "has ended" in answer.json()["error"]["message"]) == (401, True)
 
@@ -122,7 +124,7 @@ def test_an_archived_project_is_answered_no_more(model: APIClient, river: Projec
 def test_calls_are_counted_by_model(model: APIClient, river: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ModelThrottle, "rate", "2/min")
     codes = [model.get(HOME).status_code for _ in range(3)]
-    _, other = model_annotators.register(river, "another", "1", None, None)
+    _, other = asked.registered(river, "another", "1")
     assert codes == [200, 200, 429] and client_of(other).get(HOME).status_code == 200
 
 
@@ -171,7 +173,7 @@ def test_two_processes_of_one_model_are_not_given_the_same(model: APIClient, reg
 
 def test_two_models_are_given_the_same(model: APIClient, river: Project, asking: Stage) -> None:
     asked.items(asking, 2)
-    _, other = model_annotators.register(river, "another", "1", None, None)
+    _, other = asked.registered(river, "another", "1")
     assert [one["id"] for one in take(model)] == [one["id"] for one in take(client_of(other))]
 
 
@@ -210,9 +212,9 @@ def test_it_is_told_what_it_has_and_what_it_is_not_given_again(
     Item.objects.filter(pk=rows[0].pk).update(state=Item.State.WITHDRAWN)
     send(model, said(rows[1].pk))
     assert told() == unanswered(not_given_again=1)
-    other = client_of(model_annotators.register(river, "another", "1", None, None)[1])
+    other = client_of(asked.registered(river, "another", "1")[1])
     assert told_of(other) == unanswered()
-    assert model_annotators.give_again(registered[0], None) == 1
+    assert do("models.give_again", registered[0])["items"] == 1
     assert [one["id"] for one in take(model)] == [rows[2].pk]
 
 
@@ -399,7 +401,7 @@ def test_the_documents_name_the_limits() -> None:
     limits = {
         "fields": f"At most {model_answering.MOST_FIELDS}, with {model_answering.LONGEST_FIELDS:,} characters",
         "milliseconds": f"0 to {shapes.LONGEST_DAY:,} (a day)",
-        "cost": f"at most {model_annotators.MOST_COST:,}, with at most {-MICRO.as_tuple().exponent} decimals",
+        "cost": f"at most {registered_models.MOST_COST:,}, with at most {-MICRO.as_tuple().exponent} decimals",
         "call": f"at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes",
     }
     assert {name for name, sentence in limits.items() if sentence not in text} == set()

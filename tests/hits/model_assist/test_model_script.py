@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from hits.model_assist.verbs import model_annotators
 from hits.models import ModelAnswer, ModelLease
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -33,7 +32,7 @@ def test_it_has_twenty_lines_at_most() -> None:
 def test_it_answers_everything_until_nothing_is_left(live_server: Any, tmp_path: Path) -> None:
     stage = asked.stage(make.project())
     rows = asked.items(stage, 60)
-    row, token = model_annotators.register(stage.project, "small-bert", "1", None, None)
+    row, token = asked.registered(stage.project, "small-bert", "1")
     file = tmp_path / "answer.py"
     file.write_text(script())
     environment = {**os.environ, "ANNOTATE": live_server.url, "TOKEN": token, "STAGE": "ask"}

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from hits.core.pages import FIELDS, NEXT
 from hits.judging.rules.summaries import refresh_worker_stats
 from hits.judging.verbs import deciding
-from hits.model_assist.verbs import model_annotators
 from hits.models import (
     Assignment,
     Item,
@@ -30,6 +30,7 @@ from hits.stages.pages import overview
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
+from tests.hits.doing import do
 from tests.hits.lead_pages import Opener
 from tests.markup import squeezed
 
@@ -66,8 +67,8 @@ def sure_of(model: ModelAnnotator, rows: list[Item]) -> None:
 
 def test_a_model_is_registered_and_its_token_shown_once(lead_client: Client, stage: Stage) -> None:
     assert "No model yet" in text(lead_client.get(url("models")))
-    form = {"name": "small-bert", "version": "2", "cost_per_answer": "$0.0004"}
-    reply = lead_client.post(url("register-model"), form, follow=True)
+    form = {"name": "small-bert", "version": "2", "cost_per_answer": "$0.0004", FIELDS: "name version cost_per_answer"}
+    reply = lead_client.post(url("models.register"), form, follow=True)
     page = text(reply)
     (token,) = re.findall(r'<code class="token">(model_[\w-]{43})</code>', page)
     assert "no-store" in reply["Cache-Control"]
@@ -81,32 +82,32 @@ def test_a_model_is_registered_and_its_token_shown_once(lead_client: Client, sta
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("given", "sentence", "status"),
     [
-        ({"name": ""}, "This field is required."),
-        ({"name": "x" * 61}, "at most 60 characters"),
-        ({"version": "1"}, "small-bert 1 is registered already. End it first, or choose another version."),
-        ({"cost_per_answer": "-1"}, "Enter a cost of $0 or more."),
-        ({"cost_per_answer": "0.0000001"}, "no more than 6 decimal places"),
+        ({"name": ""}, "This field may not be blank.", 400),
+        ({"name": "x" * 61}, "no more than 60 characters", 400),
+        ({"version": "1"}, "small-bert 1 is registered already. End it first, or choose another version.", 409),
+        ({"cost_per_answer": "-1"}, "greater than or equal to 0", 400),
+        ({"cost_per_answer": "0.0000001"}, "no more than 6 decimal places", 400),
     ],
 )
 def test_what_names_no_model_is_refused_with_what_was_typed(
-    lead_client: Client, stage: Stage, given: dict[str, str], sentence: str
+    lead_client: Client, stage: Stage, given: dict[str, str], sentence: str, status: int
 ) -> None:
     asked.model(stage.project)
     typed = {"name": "small-bert", "version": "2", "cost_per_answer": "0.5", **given}
-    page = text(lead_client.post(url("register-model"), typed), 400)
+    page = text(lead_client.post(url("models.register"), {**typed, FIELDS: "name version cost_per_answer"}), status)
     assert sentence in page and f'value="{typed["version"]}"' in page
     assert ModelAnnotator.objects.count() == 1
 
 
 def test_a_model_is_ended_and_its_version_is_free_again(lead_client: Client, model: ModelAnnotator) -> None:
-    page = text(lead_client.post(url("end-model", model.pk), follow=True))
+    page = text(lead_client.post(url("models.end", model.pk), {NEXT: url("models")}, follow=True))
     assert "small-&lt;i&gt;bert&lt;/i&gt; 1 has ended: its token opens nothing any more." in page
     assert '<span class="chip">Ended</span>' in page and "<i>bert" not in page
-    assert "has ended already" in text(lead_client.post(url("end-model", model.pk), follow=True))
+    assert "has ended already" in text(lead_client.post(url("models.end", model.pk)), 409)
     typed = {"name": model.name, "version": "1"}
-    assert lead_client.post(url("register-model"), typed).status_code == 302
+    assert lead_client.post(url("models.register"), typed).status_code == 302
 
 
 def test_items_that_a_model_was_given_too_often_are_shown_and_given_again(
@@ -116,18 +117,18 @@ def test_items_that_a_model_was_given_too_often_are_shown_and_given_again(
     asked.items(stage, 2)
     asked.given_too_often(model, stage)
     page = text(lead_client.get(url("models")))
-    assert "2 items given 3 times without an answer" in page and url("give-again", model.pk) in page
-    page = text(lead_client.post(url("give-again", model.pk), follow=True))
+    assert "2 items given 3 times without an answer" in page and url("models.give_again", model.pk) in page
+    page = text(lead_client.post(url("models.give_again", model.pk), follow=True))
     assert "2 items are given to small-&lt;i&gt;bert&lt;/i&gt; 1 again." in page
-    assert url("give-again", model.pk) not in page
-    model_annotators.end(model, None)
-    assert "has ended already" in text(lead_client.post(url("give-again", model.pk), follow=True))
+    assert url("models.give_again", model.pk) not in page
+    do("models.end", model)
+    assert "has ended already" in text(lead_client.post(url("models.give_again", model.pk)), 409)
 
 
 def test_a_model_of_another_project_is_not_there(lead_client: Client, stage: Stage) -> None:
     theirs = asked.model(make.project())
-    assert lead_client.post(url("give-again", theirs.pk)).status_code == 404
-    assert lead_client.post(url("end-model", theirs.pk)).status_code == 404
+    assert lead_client.post(url("models.give_again", theirs.pk)).status_code == 404
+    assert lead_client.post(url("models.end", theirs.pk)).status_code == 404
     theirs.refresh_from_db()
     assert theirs.ended_at is None
 

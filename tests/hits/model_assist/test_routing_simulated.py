@@ -19,7 +19,7 @@ from hits.items.verbs import importing
 from hits.judging.rules.required_answers import chunks
 from hits.judging.verbs import deciding, scoring
 from hits.model_assist.rules import model_agreement, model_votes
-from hits.model_assist.verbs import model_annotators, routing
+from hits.model_assist.verbs import routing
 from hits.models import Stage
 from hits.payments.verbs import checking_ledger
 from hits.projects.verbs import projects
@@ -27,6 +27,7 @@ from hits.publishing.verbs import publishing, sending
 from hits.stages.verbs import task_settings
 from hits.stats.audit import Share
 from tests.hits.market import Marketplace
+from tests.hits.models_that_answer import registered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -104,7 +105,7 @@ def collected(name: str, lead: Any, market: Marketplace, world: World, *, routed
 
 def _route(stage: Stage, world: World) -> None:
     """The model answers through its API; then a lead lets it decide."""
-    row, token = model_annotators.register(stage.project, "calibrated", "1", Decimal("0.001"), None)
+    row, token = registered(stage.project, "calibrated", "1", Decimal("0.001"))
     client = APIClient(headers={"Authorization": f"Model {token}"})
     address = f"/api/model/stages/{stage.key}"
     while items := client.post(f"{address}/items/", {"count": 100}, format="json").json()["items"]:

@@ -24,7 +24,7 @@ from hits.projects.verbs import projects
 from hits.publishing.verbs import publishing
 from hits.refusals import Refusal
 from tests.hits import factories as make
-from tests.hits.doing import may_refuse, refused
+from tests.hits.doing import do, may_refuse, refused
 from tests.hits.stand_in import StandIn
 
 EXAMPLES = 10 if connection.vendor == "postgresql" else 40
@@ -49,7 +49,8 @@ class Case:
         return Account.objects.get(project=self.project)
 
     def allow(self, number: int) -> None:
-        requesting_budget.allow(self.project, self.manager, number * PRICE, self.owner)
+        row = self.project.memberships.get(user=self.manager)
+        do("members.may_budget", row, self.owner, may_budget=number * PRICE)
         self.bound = max(self.bound, number * PRICE)
 
     def budget(self, number: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from django.test import Client
 
 from hits import tasks
+from hits.core.roles import RoleRefusedError
 from hits.models import Account, BudgetRequest, Notice, Project, Stage
 from hits.notifications.jobs import pending_notices
 from hits.notifications.verbs import writing_notices
@@ -18,6 +18,7 @@ from hits.payments.jobs import approve_request
 from hits.payments.verbs import requesting_budget
 from tests.hits import factories as make
 from tests.hits.api_calls import signed_in
+from tests.hits.doing import do
 from tests.hits.stand_in import StandIn
 
 pytestmark = pytest.mark.django_db
@@ -50,8 +51,7 @@ def notices(project: Project) -> list[str]:
 
 def test_a_budget_above_the_limit_is_asked_for_on_the_page_and_approved_there(stage: Stage) -> None:
     mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
-    mia_pk = stage.project.memberships.get(user__username="mia").user_id
-    olga.post(f"{PAGE}limits/", {"member": mia_pk, "may_budget": "5.00"})
+    olga.post("/projects/river/members/mia/may-budget/", {"may_budget": "5.00"})
     mia.post("/projects/river/budget/", {"budget": "0.50"})
     assert Account.objects.get().budget == Decimal("0.50")
     mia.post("/projects/river/budget/", {"budget": "9.00", "why": "The second half."})
@@ -103,33 +103,25 @@ def test_each_refusal_of_a_decision_has_the_status_of_its_reason(
     stage: Stage, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
-    mia_pk = stage.project.memberships.get(user__username="mia").user_id
     mia.post("/projects/river/budget/", {"budget": "9.00"})
     row = BudgetRequest.objects.get()
     page = f"{PAGE}{row.pk}"
     assert olga.post(f"{page}/withdraw/").status_code == 403
-    assert olga.post(f"{PAGE}limits/", {"member": mia_pk, "may_budget": "a lot"}).status_code == 400
+    assert olga.post("/projects/river/members/mia/may-budget/", {"may_budget": "a lot"}).status_code == 400
 
     # An owner who stops being one after the page's guard let the request in, and before the verb holds the project.
-    olgas, verbs = (
-        stage.project.memberships.get(user__username="olga"),
-        (requesting_budget.allow, approve_request),
-    )
+    olgas = stage.project.memberships.get(user__username="olga")
 
-    def demoted_first(verb: Callable[..., Any]) -> Callable[..., Any]:
-        def act(*given: Any) -> Any:
-            stage.project.memberships.filter(pk=olgas.pk).update(role="manager")
-            return verb(*given)
-
-        return act
+    def demoted_first(*given: Any) -> Any:
+        stage.project.memberships.filter(pk=olgas.pk).update(role="manager")
+        return approve_request(*given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(requesting_budget, "allow", demoted_first(verbs[0]))
-        patched.setattr("hits.payments.pages.budget_requests.approve_request", demoted_first(verbs[1]))
-        for address, given in ((f"{page}/approve/", {}), (f"{PAGE}limits/", {"member": mia_pk, "may_budget": "5"})):
-            olgas.save()
-            refused = olga.post(address, given)
-            assert refused.status_code == 403 and "takes the role owner" in refused.content.decode()
+        patched.setattr("hits.payments.pages.budget_requests.approve_request", demoted_first)
+        refused = olga.post(f"{page}/approve/")
+        assert refused.status_code == 403 and "takes the role owner" in refused.content.decode()
+    with pytest.raises(RoleRefusedError):
+        do("members.may_budget", stage.project.memberships.get(user__username="mia"), olgas.user, may_budget="5")
     olgas.save()
     assert BudgetRequest.objects.get().waits and Account.objects.get().budget == Decimal("0.10")
     assert olga.post(f"{page}/approve/").status_code == 302

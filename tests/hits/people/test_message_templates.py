@@ -12,11 +12,10 @@ from hits.models import MessageTemplate, Stage, Worker, WorkerMessage
 from hits.people.models import LONGEST_WRITTEN
 from hits.people.rules import message_templates, recipients
 from hits.people.rules.message_templates import filled, unknown_fault
+from hits.people.verbs import message_templates as flow
 from hits.people.verbs import messaging
-from hits.people.verbs import messaging as flow
-from hits.projects.rules.archived import ArchivedError
 from tests.hits import factories as make
-from tests.hits.doing import refused
+from tests.hits.doing import do, refused
 from tests.hits.stand_in import StandIn
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
@@ -41,11 +40,11 @@ def workers(stage: Stage, number: int) -> list[Any]:
 
 def test_a_template_is_kept_changed_and_removed(stage: Stage) -> None:
     lena = make.user("lena")
-    row = flow.save(stage.project, GIVEN, lena)
+    row = do("message_templates.make", stage.project, lena, **GIVEN)
     assert (row.subject, row.text, row.changed_by) == (GIVEN["subject"], GIVEN["text"], lena)
-    changed = flow.save(stage.project, {**GIVEN, "name": "Newest", "text": "  Look.\x00 "}, None, row.pk)
+    changed = do("message_templates.change", row, **{**GIVEN, "name": "Newest", "text": "  Look. "})
     assert (changed.pk, changed.name, changed.text) == (row.pk, "Newest", "Look.")
-    flow.remove(stage.project, row.pk, lena)
+    do("message_templates.remove", row, lena)
     assert not MessageTemplate.objects.exists()
     said = [(one.verb, one.about) for one in stage.project.actions.order_by("id")]
     assert said == [
@@ -71,7 +70,7 @@ def test_what_is_no_template_is_refused_with_every_fault_at_its_field(
     stage: Stage, changes: dict[str, str], fields: list[str]
 ) -> None:
     with refused("template_refused") as caught:
-        flow.save(stage.project, {**GIVEN, **changes}, None)
+        message_templates.checked({**GIVEN, **changes})
     assert list(caught.value.details()["faults"]) == fields
     assert not MessageTemplate.objects.exists()
 
@@ -94,28 +93,14 @@ def test_a_name_is_there_once_in_a_project_and_a_project_has_so_many(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(flow, "MOST_TEMPLATES", 2)
-    flow.save(stage.project, GIVEN, None)
-    second = flow.save(stage.project, {**GIVEN, "name": "Second"}, None)
-    for given, pk in ((GIVEN, None), (GIVEN, second.pk)):
-        with refused("template_refused", match="has this name"):
-            flow.save(stage.project, given, None, pk)
+    do("message_templates.make", stage.project, **GIVEN)
+    second = do("message_templates.make", stage.project, **{**GIVEN, "name": "Second"})
+    with refused("template_refused", match="has this name"):
+        do("message_templates.change", second, **GIVEN)
     with refused("template_refused", match="at most 2 templates"):
-        flow.save(stage.project, {**GIVEN, "name": "Third"}, None)
-    flow.save(make.project(), GIVEN, None)
+        do("message_templates.make", stage.project, **{**GIVEN, "name": "Third"})
+    do("message_templates.make", make.project(), **GIVEN)
     assert MessageTemplate.objects.count() == 3
-
-
-def test_of_another_and_of_an_archived_project_nothing_is_changed(stage: Stage) -> None:
-    row = flow.save(stage.project, GIVEN, None)
-    other = make.project()
-    for change in (lambda: flow.save(other, GIVEN, None, row.pk), lambda: flow.remove(other, row.pk, None)):
-        with pytest.raises(MessageTemplate.DoesNotExist):
-            change()
-    stage.project.archived_at = timezone.now()
-    stage.project.save()
-    for change in (lambda: flow.save(stage.project, GIVEN, None), lambda: flow.remove(stage.project, row.pk, None)):
-        with pytest.raises(ArchivedError):
-            change()
 
 
 # One text to many

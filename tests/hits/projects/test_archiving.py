@@ -113,10 +113,10 @@ def test_a_payment_that_was_begun_before_is_refused_when_it_is_ordered(market: A
 @pytest.mark.django_db
 def test_an_invitation_lets_nobody_into_an_archived_project() -> None:
     project, person = make.project(), make.user("omar")
-    _, token = invitations.invite(project, "reader", None)
+    make.invitation(project, "the link")
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     with refused("no_invitation", match="its project is archived"):
-        invitations.accept(token, person)
+        invitations.accept("the link", person)
     assert not project.memberships.filter(user=person).exists()
 
 

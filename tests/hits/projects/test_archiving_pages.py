@@ -55,7 +55,7 @@ def test_what_is_refused_changes_nothing_and_says_who_restores_it(
     archived: World, lead_client: Client, market: Marketplace
 ) -> None:
     before = _everything()
-    for name in ("publish", "change-tags", "approve", "block", "add-member", "import"):
+    for name in ("publish", "change-tags", "approve", "block", "import"):
         page = lead_client.post(archived.url(name)).content.decode()
         assert "is archived" in page and "An owner can restore it" in page, name
     after = _everything()
@@ -67,7 +67,7 @@ def test_each_page_of_the_project_says_it_and_an_owner_restores_it_there(archive
         page = lead_client.get(archived.url(name)).content.decode()
         assert "everything can be looked at, and nothing changes" in page
         assert archived.url("restore-project") in page
-        for verb in ("change-budget", "import", "add-member", "publish", "archive-project"):
+        for verb in ("change-budget", "import", "publish", "archive-project"):
             assert f'action="{archived.url(verb)}"' not in page
     assert lead_client.post(archived.url("restore-project")).status_code == 302
     page = lead_client.get(archived.url("project"), follow=True).content.decode()
