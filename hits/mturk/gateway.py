@@ -318,7 +318,13 @@ class Gateway:
         """The bonuses paid for one HIT, or for one assignment."""
         of = {"HITId": hit_id} if hit_id else {"AssignmentId": assignment_id}
         replies = self._pages("list_bonus_payments", **of)
-        return [_remote_bonus(found) for reply in replies for found in reply["BonusPayments"]]
+        return [
+            RemoteBonus(
+                paid["WorkerId"], paid["AssignmentId"], Decimal(paid["BonusAmount"]), paid["Reason"], paid["GrantTime"]
+            )
+            for reply in replies
+            for paid in reply["BonusPayments"]
+        ]
 
     def set_events(self, hit_type_id: str, destination: str, transport: str, event_types: Sequence[str]) -> None:
         """Have the events of these HITs sent to a queue (SQS) or a topic (SNS); the last destination counts."""
@@ -499,12 +505,6 @@ def _remote_hit(hit: dict[str, Any]) -> RemoteHit:
         hit.get("AssignmentDurationInSeconds", 0),
         hit.get("Question", ""),
         tuple(hit.get("QualificationRequirements", ())),
-    )
-
-
-def _remote_bonus(paid: dict[str, Any]) -> RemoteBonus:
-    return RemoteBonus(
-        paid["WorkerId"], paid["AssignmentId"], Decimal(paid["BonusAmount"]), paid["Reason"], paid["GrantTime"]
     )
 
 

@@ -402,7 +402,9 @@ class _Writing:
         self._held.renew()
         values: dict[str, Any] = {"done": said.done, "total": said.total}
         if said.anew:
-            self._forget()
+            self._waiting.clear()
+            self._run.results.all().delete()
+            self._run.log = []
             values |= {"log": [], "summary": None, "checkpoint": None, "kept": 0}
         if said.entry is not None:
             self._run.log = [*self._run.log, said.entry]
@@ -432,11 +434,6 @@ class _Writing:
             if self._of_agreement:
                 stage_statistics.conclude(self._stage, self._run, self._workers)
         return items
-
-    def _forget(self) -> None:
-        self._waiting.clear()
-        self._run.results.all().delete()
-        self._run.log = []
 
     def _write(self) -> None:
         rows = dict(Item.objects.filter(stage=self._stage, key__in=self._waiting).values_list("key", "pk"))
