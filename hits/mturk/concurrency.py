@@ -75,9 +75,10 @@ class Run:
                 done, _ = wait(running, timeout=timeout, return_when=FIRST_COMPLETED)
                 for future in done:
                     outcome = found[running.pop(future)] = future.result()
-                    is_unreachable = isinstance(outcome, UnreachableError)
-                    self._silent = self._silent + 1 if is_unreachable else 0
-                    if isinstance(outcome, CredentialsError) or (is_unreachable and self._silent >= SILENT):
+                    self._silent = self._silent + 1 if isinstance(outcome, UnreachableError) else 0
+                    if isinstance(outcome, CredentialsError) or (
+                        isinstance(outcome, UnreachableError) and self._silent >= SILENT
+                    ):
                         self._reason = outcome
                 if self._beat and time.monotonic() >= next_beat:
                     self._beat()

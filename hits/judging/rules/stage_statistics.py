@@ -229,18 +229,21 @@ def is_due(stage: Stage) -> bool:
         return True
     if last.state in (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING):
         return False
-    if waited_for and last.state == ComputationRun.State.DONE:
-        if last.started_at is None or last.finished_at is None:
-            return True
-        # Where items wait all the time, a tenth of the time is spent on computing.
-        if timezone.now() - last.finished_at >= max(REST, 9 * (last.finished_at - last.started_at)):
-            return True
+    if waited_for and last.state == ComputationRun.State.DONE and _rested(last):
+        return True
     before = harvested_before(last)
     # One that was stopped before it began is left to whoever stopped it.
     if before is None:
         return False
     # Imported answers can be removed.
     return harvested < before or harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
+
+
+def _rested(run: ComputationRun) -> bool:
+    """Whether it ended so long ago that, where items wait all the time, a tenth of the time is spent on computing."""
+    if run.started_at is None or run.finished_at is None:
+        return True
+    return timezone.now() - run.finished_at >= max(REST, 9 * (run.finished_at - run.started_at))
 
 
 def harvested_before(run: ComputationRun) -> int | None:

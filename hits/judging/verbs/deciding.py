@@ -349,7 +349,7 @@ def _mark_unwanted(
     stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit], withdrawn: Collection[int]
 ) -> None:
     """An item that has its answers back, for instance since a block was undone, wants none in their place."""
-    touched = {}
+    touched: dict[int, Hit] = {}
     for rows in by_item(hits, outcomes).values():
         if any(hit.unwanted or free_places(hit) > 0 for hit in rows):
             touched |= {hit.pk: hit for hit in rows}

@@ -18,7 +18,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     if person.writes_junk:
         # All of it, another one first for each paragraph.
         start = int(draw(person.seed, person.name, item, "junk") * len(key.junk))
-        questions = [*key.junk[start:], *key.junk[:start]]
+        questions = (*key.junk[start:], *key.junk[:start])
     fields: dict[str, str] = {}
     for place, question in zip(screen.page.all("fieldset", "data-question"), questions, strict=False):
         fields |= _filled(place, question)

@@ -170,7 +170,7 @@ class WorkerRow:
         stat = self.stat
         low, high = self.known_interval if stat.scored else (None, None)
         agreed_low, agreed_high = self.agreement_interval if stat.compared else (None, None)
-        competence = [None, None, None, self.competence_missing]
+        competence: list[Any] = [None, None, None, self.competence_missing]
         if self.competence is not None:
             at = self.estimates.at
             competence = [round(self.competence, 6), self.estimates.method, at.isoformat() if at else None, ""]
