@@ -360,7 +360,7 @@ class Gateway:
                 raise
         if found := self.find_qualification_type(name):
             return found
-        raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
+        raise NotYetError(f"The marketplace refused: The qualification “{name}” exists but is not listed yet.")
 
     def find_qualification_type(self, name: str) -> str:
         """The id of the account's qualification type of that name; empty where lists show none."""

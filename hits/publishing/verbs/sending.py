@@ -211,7 +211,7 @@ def _adopted(hit: Hit, hit_id: str, market: Gateway) -> RemoteHit:
         found = market.hit(hit_id)
     except GoneError as error:
         # Its own creation said that it is there: reads lag behind.
-        raise NotYetError(error.code, error.message) from error
+        raise NotYetError(str(error)) from error
     if found.annotation != hit.token:
         raise RefusedError("TokenCollision", f"The token {hit.token} belongs to another HIT.")
     return found

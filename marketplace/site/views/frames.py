@@ -85,7 +85,7 @@ def _own_page(request: HttpRequest, html: str, assignment_id: str, worker_id: st
     response = HttpResponse(page)
     # On a laptop a page may use what other ports of the machine serve.
     plain = [f"http://{host}:*" for host in settings.MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host]
-    anything = " ".join([*frames.file_sources(), "data: blob:", frames.origin(), *plain])
+    anything = " ".join(filter(None, [*frames.file_sources(), "data: blob:", frames.origin(), *plain]))
     return _guarded(
         response,
         f"default-src {anything} 'unsafe-inline' 'unsafe-eval'",
