@@ -88,8 +88,10 @@ def undo(
         payout = _counter_run(operator, original, reason.strip(), now)
         if line_id is not None:
             lines = lines.filter(pk=line_id)
-        found = lines.select_related("worker").order_by("worker").iterator(chunk_size=_LINES_AT_ONCE)
-        _add_lines(payout, (PayoutLine(payout=payout, worker=o.worker, amount=-o.amount, undoes=o) for o in found))
+        paid = lines.select_related("worker").order_by("worker").iterator(chunk_size=_LINES_AT_ONCE)
+        _add_lines(
+            payout, (PayoutLine(payout=payout, worker=line.worker, amount=-line.amount, undoes=line) for line in paid)
+        )
         _move(payout)
         action.about = f"Took back payout run {payout_id} by run {payout.pk}: {_size(payout)}. {payout.reason}"
     return payout

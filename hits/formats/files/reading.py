@@ -349,9 +349,6 @@ class FaultSentences(Faults):
         self._faults.add(line, place, f"{sentence(message)}.")
 
 
-
-
-
 class CsvLines:
     """Lines as the csv module wants them: a carriage return alone ends one too.
 

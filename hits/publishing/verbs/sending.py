@@ -94,9 +94,9 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
     # After a wait one call tells whether the marketplace takes the rest.
     sizes = chain([1] if batch.state == Batch.State.WAITING else [], repeat(CHUNK))
     settled = sum(count for work in works for count in work(batch, market, held, sizes))
-    # A pause that came with the last call has nothing left to stop.
     planned = batch.extensions.filter(state=Extension.State.PLANNED)
     waiting = batch.hits.filter(state__in=WAITING)
+    # A pause that came with the last call has nothing left to stop.
     if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not planned.exists() and not waiting.exists()):
         with transaction.atomic():
             # Whoever waits for the end of the batch reads the figures next.
