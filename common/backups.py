@@ -107,7 +107,8 @@ def make(what: Backed, folder: Path, *, keep: int | None = None, verify: bool = 
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _own_connection() as connection, tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as scratch:
-        dump, manifest = _dump(what, connection, Path(scratch))
+        write = _dump_postgresql if connection.vendor == "postgresql" else _dump_sqlite
+        dump, manifest = write(what, connection, Path(scratch))
         new = _pack(dump, manifest, Path(scratch) / "backup.tar")
         dump.unlink()
         if verify:
@@ -157,12 +158,6 @@ def _tell_last(what: Backed, folder: Path, made: Made) -> None:
 def backups(name: str, folder: Path) -> list[Path]:
     """The backups of the project in the folder, oldest first."""
     return sorted(folder.glob(f"{name}-2*.backup"))
-
-
-def _dump(what: Backed, connection: BaseDatabaseWrapper, scratch: Path) -> tuple[Path, Manifest]:
-    if connection.vendor == "postgresql":
-        return _dump_postgresql(what, connection, scratch)
-    return _dump_sqlite(what, connection, scratch)
 
 
 def _dump_postgresql(what: Backed, connection: BaseDatabaseWrapper, scratch: Path) -> tuple[Path, Manifest]:
@@ -231,17 +226,15 @@ def figures(connection: BaseDatabaseWrapper, money: type[models.Field[Any, Any]]
             table: {column.name for column in connection.introspection.get_table_description(cursor, table)}
             for table in connection.introspection.table_names(cursor)
         }
-        return {
-            table: _figures_of(cursor, connection, table, [one for one in columns.get(table, []) if one in there])
-            for table, there in sorted(known.items())
-        }
-
-
-def _figures_of(cursor: Any, connection: BaseDatabaseWrapper, table: str, money: list[str]) -> dict[str, int]:
-    quote = connection.ops.quote_name
-    sums = "".join(f", COALESCE(SUM({quote(column)}), 0)" for column in money)
-    cursor.execute(f"SELECT COUNT(*){sums} FROM {quote(table)}")
-    return {name: int(value) for name, value in zip(["rows", *money], cursor.fetchone(), strict=True)}
+        counted: Figures = {}
+        quote = connection.ops.quote_name
+        for table, there in sorted(known.items()):
+            names = [one for one in columns.get(table, []) if one in there]
+            sums = "".join(f", COALESCE(SUM({quote(name)}), 0)" for name in names)
+            cursor.execute(f"SELECT COUNT(*){sums} FROM {quote(table)}")
+            row = zip(["rows", *names], cursor.fetchone(), strict=True)
+            counted[table] = {name: int(value) for name, value in row}
+        return counted
 
 
 def _pack(dump: Path, manifest: Manifest, target: Path) -> Path:

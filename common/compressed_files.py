@@ -38,7 +38,10 @@ class CompressedFilesMiddleware:
         asked = {name: request.META.pop(name) for name in _CONDITIONS if name in request.META}
         response = self.get_response(request)
         request.META.update(asked)
-        if _compressible(response):
+        kind = response.headers.get("Content-Type", "").split(";")[0]
+        length = int(response.headers.get("Content-Length", 0))
+        whole = response.status_code == 200 and not response.has_header("Content-Encoding")
+        if whole and kind in _KINDS and _LEAST_BYTES <= length <= _MOST_BYTES:
             patch_vary_headers(response, ["Accept-Encoding"])
             if request.method == "GET" and _TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")):
                 response = _compressed(response)
@@ -52,13 +55,6 @@ def _unless_it_is_there(request: HttpRequest, response: HttpResponseBase) -> Htt
     if answer is not response and isinstance(response, FileResponse):
         response.file_to_stream.close()  # type: ignore[union-attr]
     return answer or response
-
-
-def _compressible(response: HttpResponseBase) -> bool:
-    kind = response.headers.get("Content-Type", "").split(";")[0]
-    length = int(response.headers.get("Content-Length", 0))
-    whole = response.status_code == 200 and not response.has_header("Content-Encoding")
-    return whole and kind in _KINDS and _LEAST_BYTES <= length <= _MOST_BYTES
 
 
 def _compressed(response: HttpResponseBase) -> HttpResponse:

@@ -74,15 +74,12 @@ def why(error: BaseException | None) -> str:
         return TOO_LONG
     if state in _LOCKS or "database is locked" in str(error):
         return BUSY
-    if state in _ENDED or str(state or "").startswith("08") or _is_lost(cause):
+    # The driver gives no state where no server has answered.
+    is_lost = state is None and type(cause).__module__.startswith("psycopg")
+    if state in _ENDED or str(state or "").startswith("08") or is_lost:
         return AWAY
     return ""
 
 
 def _state(cause: BaseException | None) -> str | None:
     return getattr(cause, "pgcode", None) or getattr(cause, "sqlstate", None)
-
-
-def _is_lost(cause: BaseException | None) -> bool:
-    """The driver gives no state where no server has answered."""
-    return type(cause).__module__.startswith("psycopg") and _state(cause) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
 
 SENTENCE = (
     "The disk is full or broken: nothing could be written, and what was saved before is kept. "
@@ -17,15 +16,10 @@ _FILES = (errno.ENOSPC, errno.EDQUOT)
 
 def is_full(error: BaseException | None) -> bool:
     """Whether this error, or one that led to it, comes from a disk that takes nothing more."""
-    return any(
-        (isinstance(each, OSError) and each.errno in _FILES)
-        or getattr(each, "pgcode", None) in _POSTGRESQL
-        or str(each) in _SQLITE
-        for each in _chain(error)
-    )
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        yield error
+        if isinstance(error, OSError) and error.errno in _FILES:
+            return True
+        if getattr(error, "pgcode", None) in _POSTGRESQL or str(error) in _SQLITE:
+            return True
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return False

@@ -112,12 +112,12 @@ class _Checker(html5lib.HTMLParser):  # type: ignore[misc]  # html5lib has no ty
     """Says nothing of end tags that move nothing, `</input>` or a `</p>` too many: tools make such pages."""
 
     def parseError(self, errorcode: str = "XXX-undefined-error", datavars: Any = None) -> None:
-        if errorcode != "unexpected-end-tag" or not self._is_spare(datavars["name"]):
-            super().parseError(errorcode, datavars)
-
-    def _is_spare(self, name: str) -> bool:
-        # Where no paragraph is open, the parser has just opened an empty one for the tag to close.
-        return name in VOID or (name == "p" and self.tree.openElements[-1].name == "p")
+        if errorcode == "unexpected-end-tag":
+            name = datavars["name"]
+            # Where no paragraph is open, the parser has just opened an empty one for the tag to close.
+            if name in VOID or (name == "p" and self.tree.openElements[-1].name == "p"):
+                return
+        super().parseError(errorcode, datavars)
 
 
 def shown_faults(found: Sequence[Fault]) -> str:
@@ -224,7 +224,10 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
             changes.set(tag, "formaction", around.submit_url + _fields_of(tag.value("formaction")))
         elif tag.name == "script":
             _exchange_script(changes, tag, around)
-        _give_scheme(changes, tag)
+        for name in _FILES:
+            address = tag.value(name).strip()
+            if address.startswith("//") and not _is_here(address) and not _script_of_ours(tag):
+                changes.set(tag, name, f"https:{address}")
         if tag.name == "input" and tag.value("name") in ours:
             changes.set(tag, "value", ours[tag.value("name")])
     elsewhere = _elsewhere(changes.made(), around)
@@ -264,13 +267,6 @@ def _script_of_ours(tag: Tag) -> str:
     """The script of ours that takes the place of a file; empty when none does."""
     file = tag.value("src").partition("?")[0].rpartition("/")[2].lower() if tag.name == "script" else ""
     return next((name for name in _OUR_SCRIPTS if name.lower() == file), "")
-
-
-def _give_scheme(changes: Changes, tag: Tag) -> None:
-    for name in _FILES:
-        address = tag.value(name).strip()
-        if address.startswith("//") and not _is_here(address) and not _script_of_ours(tag):
-            changes.set(tag, name, f"https:{address}")
 
 
 def _is_here(address: str) -> bool:

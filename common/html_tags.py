@@ -135,17 +135,16 @@ def _attributes(raw: str, offset: int) -> Iterator[Attribute]:
     end = len(raw) - (2 if raw.endswith("/>") else 1)
     for found in _ATTRIBUTE.finditer(raw, name.end() if name else 0, end):
         value = found[2]
+        bare = value or ""
+        if len(bare) > 1 and bare[0] in "\"'" and bare[-1] == bare[0]:
+            bare = bare[1:-1]
         yield Attribute(
             found[1].lower(),
-            unescape(_bare(value or "")),
+            unescape(bare),
             offset + found.start(),
             None if value is None else offset + found.start(2),
             None if value is None else offset + found.end(2),
         )
-
-
-def _bare(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] in "\"'" and value[-1] == value[0] else value
 
 
 class Changes:

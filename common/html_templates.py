@@ -218,7 +218,10 @@ def _refusal(name: str, where: str) -> NotFilledError:
 
 def _value(placeholder: Placeholder, value: str) -> str:
     if placeholder.leads:
-        _refuse_scheme(placeholder.name, value)
+        # Browsers pass over white space and control characters in front of and inside a scheme.
+        scheme = _SCHEME.match("".join(char for char in value if char > " "))
+        if scheme and scheme[1].lower() not in ("http", "https", "mailto"):
+            raise NotFilledError(f"The value of {placeholder.name} is an address that starts with {scheme[1][:20]}:.")
     if placeholder.place == AS_IT_IS:
         return value
     if placeholder.place == IN_SCRIPT:
@@ -228,10 +231,3 @@ def _value(placeholder: Placeholder, value: str) -> str:
         return "".join(char if _PLAIN.match(char) else f"&#{ord(char)};" for char in value)
     text = escape(value, quote=placeholder.place == QUOTED).replace("\r", "&#13;")
     return f"\n{text}" if placeholder.place == AFTER_TAG else text
-
-
-def _refuse_scheme(name: str, value: str) -> None:
-    # Browsers pass over white space and control characters in front of and inside a scheme.
-    scheme = _SCHEME.match("".join(char for char in value if char > " "))
-    if scheme and scheme[1].lower() not in ("http", "https", "mailto"):
-        raise NotFilledError(f"The value of {name} is an address that starts with {scheme[1][:20]}:.")

@@ -134,7 +134,11 @@ def curve_rows(points: Sequence[tuple[datetime, float]]) -> list[Row]:
 
 def step_rows(values: Sequence[float], step: str = "step", first: float = 1) -> list[Row]:
     """What `steps` draws, as (step, figure)."""
-    return [(_steps_of(one, step, first), _amount(one.mean)) for one in stretches(values)]
+    rows = []
+    for one in stretches(values):
+        low, high = (f"{first + place:,.0f}" for place in (one.first, one.last))
+        rows.append((f"{step} {low}" if low == high else f"{step}s {low} to {high}", _amount(one.mean)))
+    return rows
 
 
 def histogram_rows(counts: Sequence[int]) -> list[Row]:
@@ -145,11 +149,6 @@ def histogram_rows(counts: Sequence[int]) -> list[Row]:
 def _span(first: datetime, last: datetime) -> str:
     """One moment, or the first and the last of several. `local-time.js` tells both in the viewer's zone."""
     return f"{first:{MOMENT}}" if first == last else f"{first:{MOMENT}} to {last:{MOMENT}}"
-
-
-def _steps_of(one: Stretch, step: str, first: float) -> str:
-    low, high = (f"{first + place:,.0f}" for place in (one.first, one.last))
-    return f"{step} {low}" if low == high else f"{step}s {low} to {high}"
 
 
 def _step_of_hundred(index: int, of: int) -> str:
@@ -222,26 +221,20 @@ def figures_over_time(moments: Sequence[Moment], what: str, written: Callable[[f
     """
     if not moments:
         return Markup()
-    written = written or _two_digits
+    written = written or "{:.2f}".format
     low = -1.0 if any(moment.value < 0 for moment in moments) else 0.0
     drawn = _lone if len(moments) < FEWEST_FOR_A_LINE else _joined
-    shown = _condensed(moments)
+    # Neighbours as one where there are too many; it says the first and the last of them.
+    shown = []
+    for run in stretches([moment.value for moment in moments]):
+        begin, end = moments[run.first], moments[run.last]
+        shown.append(Moment(end.at, run.mean, end.title if begin is end else f"{begin.title}; to {end.title}"))
     label = (
         f"{what}, {len(moments)} times from {moments[0].at:%-d %b %H:%M} to {moments[-1].at:%-d %b %H:%M} UTC: "
         f"first {written(moments[0].value)}, last {written(moments[-1].value)}."
     )
     plot = _plot(label, [*_grid(1, BASE, written, low), *drawn(shown, low, written)])
     return _markup(plot, _time_axis([(moment.at, moment.value) for moment in moments]))
-
-
-def _condensed(moments: Sequence[Moment]) -> list[Moment]:
-    """Neighbours as one where there are too many; it says the first and the last of them."""
-    runs = stretches([moment.value for moment in moments])
-    return [Moment(moments[one.last].at, one.mean, _titles(moments[one.first], moments[one.last])) for one in runs]
-
-
-def _titles(first: Moment, last: Moment) -> str:
-    return first.title if first is last else f"{first.title}; to {last.title}"
 
 
 def percent(value: float) -> str:
@@ -320,10 +313,6 @@ def _amount(value: float) -> str:
 
 def _written(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
-
-
-def _two_digits(value: float) -> str:
-    return f"{value:.2f}"
 
 
 def _height(value: float, low: float) -> float:
@@ -508,7 +497,10 @@ def share_rows(rows: Mapping[str, Mapping[str, float]], title: str, description:
     if not rows:
         return ""
     labels = list(next(iter(rows.values())))
-    drawn = list(_legend(labels))
+    drawn = []
+    for position, label in enumerate(labels):
+        left = position * 100 / len(labels)
+        drawn += [_bar(left, 4, 0, _share_shade(position), label), _text(f"{left + 5:.2f}%", BASELINE, label)]
     for row, (name, parts) in enumerate(rows.items(), start=1):
         drawn.append(_text("0", row * ROW_HEIGHT + BASELINE, name))
         drawn.extend(_filled(name, parts, row * ROW_HEIGHT))
@@ -546,13 +538,6 @@ def _bar(left: float, width: float, top: int, shade: str, title: str) -> Element
 
 def _share_shade(position: int) -> str:
     return SHARE_SHADES[position] if position < len(SHARE_SHADES) else OTHER_SHADE
-
-
-def _legend(labels: Sequence[str]) -> Iterator[Element]:
-    for position, label in enumerate(labels):
-        left = position * 100 / len(labels)
-        yield _bar(left, 4, 0, _share_shade(position), label)
-        yield _text(f"{left + 5:.2f}%", BASELINE, label)
 
 
 def _filled(name: str, parts: Mapping[str, float], top: int) -> Iterator[Element]:

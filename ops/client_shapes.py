@@ -106,26 +106,20 @@ def _references(schema: Any) -> Iterator[str]:
 def _typed_dict(name: str, schema: Schema, components: Schema) -> str:
     lines = [f"class {name}(TypedDict):"]
     if said := schema.get("description"):
-        lines += [*_docstring(said), ""]
+        text = re.sub(r"\s+", " ", said).strip()
+        if len(text) + 10 <= WIDTH:
+            lines += [f'    """{text}"""', ""]
+        else:
+            lines += textwrap.wrap(f'"""{text}', WIDTH, initial_indent="    ", subsequent_indent="    ")
+            lines += ['    """', ""]
     required = set(schema.get("required", ()))
     for field, inner in schema["properties"].items():
         kind = _type_of(inner, components)
-        lines += _comment(inner.get("description", ""))
+        # Without the list of values that follows an enumeration's words.
+        text = re.sub(r"\s+", " ", inner.get("description", "").split("\n\n* ")[0]).strip()
+        lines += textwrap.wrap(text, WIDTH, initial_indent="    # ", subsequent_indent="    # ")
         lines.append(f"    {field}: {kind if field in required else f'NotRequired[{kind}]'}")
     return "\n".join(lines) + "\n"
-
-
-def _docstring(said: str) -> list[str]:
-    text = re.sub(r"\s+", " ", said).strip()
-    if len(text) + 10 <= WIDTH:
-        return [f'    """{text}"""']
-    return textwrap.wrap(f'"""{text}', WIDTH, initial_indent="    ", subsequent_indent="    ") + ['    """']
-
-
-def _comment(said: str) -> list[str]:
-    """Without the list of values that follows an enumeration's words."""
-    text = re.sub(r"\s+", " ", said.split("\n\n* ")[0]).strip()
-    return textwrap.wrap(text, WIDTH, initial_indent="    # ", subsequent_indent="    # ")
 
 
 def _type_of(schema: Schema, components: Schema) -> str:
@@ -141,20 +135,16 @@ def _bare_type(schema: Schema, components: Schema) -> str:
     if len(schema.get("allOf", ())) == 1:
         return _bare_type(schema["allOf"][0], components)
     if "oneOf" in schema:
-        return _one_of(schema["oneOf"], components)
+        # Of the enumerations that a field may be of: of words, of the empty word, of null.
+        kinds = {_type_of(one, components) for one in schema["oneOf"] if not _is_null(one, components)}
+        nulls = ["None"] if any(_is_null(one, components) for one in schema["oneOf"]) else []
+        return " | ".join([*sorted(kinds), *nulls])
     if schema.get("type") == "array":
         return f"list[{_type_of(schema.get('items', {}), components)}]"
     if schema.get("type") == "object":
         inner = schema.get("additionalProperties")
         return f"dict[str, {_type_of(inner, components) if isinstance(inner, Mapping) and inner else 'Any'}]"
     return PLAIN.get(schema.get("type", ""), "Any")
-
-
-def _one_of(choices: Sequence[Schema], components: Schema) -> str:
-    """Of the enumerations that a field may be of: of words, of the empty word, of null."""
-    kinds = {_type_of(choice, components) for choice in choices if not _is_null(choice, components)}
-    kind = " | ".join(sorted(kinds))
-    return f"{kind} | None" if any(_is_null(choice, components) for choice in choices) else kind
 
 
 def _is_null(schema: Schema, components: Schema) -> bool:

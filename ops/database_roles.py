@@ -50,7 +50,10 @@ def _hand_over(inside: str, database: str, role: str) -> None:
         _run(server, "REVOKE ALL ON DATABASE {} FROM PUBLIC", database)
         _run(server, "ALTER SCHEMA public OWNER TO {}", role)
         _run(server, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
-        for name in _owned(server):
+        with server.cursor() as cursor:
+            cursor.execute(OWNED)
+            owned = cursor.fetchall()
+        for (name,) in owned:
             _run(server, "ALTER TABLE public.{} OWNER TO {}", name, role)
 
 
@@ -60,12 +63,6 @@ def _make_role(server: Connection, role: str, password: str) -> None:
         verb = "ALTER" if cursor.fetchone() else "CREATE"
         statement = f"{verb} ROLE {{}} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD {{}}"
         cursor.execute(sql.SQL(statement).format(sql.Identifier(role), sql.Literal(password)))
-
-
-def _owned(server: Connection) -> list[str]:
-    with server.cursor() as cursor:
-        cursor.execute(OWNED)
-        return [name for (name,) in cursor.fetchall()]
 
 
 def _run(server: Connection, statement: str, *names: str) -> None:

@@ -27,18 +27,15 @@ def _listen_for_stop() -> None:
         signal.signal(signal.SIGHUP, _ask_stop)
 
 
-def _command_line(stack: Stack) -> str:
-    """As it is typed in this folder; the sample has left a token for it."""
-    elsewhere = "" if stack.data_dir == Path.cwd() / "data" else f"DATA_DIR={shlex.quote(str(stack.data_dir))} "
-    return f"{elsewhere}{Path(sys.executable).parent / 'annotate'}"
-
-
 def _report(stack: Stack, with_sample: bool) -> str:
     lines = ["", f"  Leads:    {stack.web_url}"]
     if with_sample:
         own = "that you set" if os.environ.get("SAMPLE_LEAD_PASSWORD") else "lead-sample-password"
         lines.append(f"            log in as lead with the password {own}")
-        lines.append(f"            or on the command line: {_command_line(stack)} projects list")
+        # As it is typed in this folder; the sample has left a token for it.
+        elsewhere = "" if stack.data_dir == Path.cwd() / "data" else f"DATA_DIR={shlex.quote(str(stack.data_dir))} "
+        program = Path(sys.executable).parent / "annotate"
+        lines.append(f"            or on the command line: {elsewhere}{program} projects list")
     lines.append(f"  Workers:  {stack.marketplace_url}")
     if stack.settings["MARKETPLACE_SANDBOX"] == "True":
         lines.append("            log in as worker1, worker2 or worker3 with the password worker")

@@ -58,7 +58,8 @@ def main() -> int:
             count += _photograph(page, url, f"{side}-signing-in")
             _sign_in(page, url, name, password)
             if side == "worker":
-                _accept_one(page)
+                page.get_by_role("button", name=re.compile("^Start")).first.click()
+                page.wait_for_url(re.compile("/mturk/work/"))
                 count += _photograph(page, page.url, "worker-working")
             for address in _addresses(page, url):
                 count += _photograph(page, address, f"{side}{_words(address)}")
@@ -75,11 +76,6 @@ def _sign_in(page: Page, url: str, name: str, password: str) -> None:
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name=re.compile("(log|sign) in", re.IGNORECASE)).click()
     page.wait_for_load_state()
-
-
-def _accept_one(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^Start")).first.click()
-    page.wait_for_url(re.compile("/mturk/work/"))
 
 
 def _addresses(page: Page, start: str) -> Iterator[str]:
@@ -127,16 +123,12 @@ def _photograph(page: Page, address: str, name: str) -> int:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
             page.goto(address)
-            _look_at_frames(page)
+            # The browser leaves a sandboxed frame empty in the picture that was not in sight.
+            for frame in page.locator("iframe:visible").all():
+                frame.scroll_into_view_if_needed()
+                page.wait_for_timeout(FRAME_MILLISECONDS)
             page.screenshot(path=FOLDER / f"{name}-{width}-{theme}.png", full_page=True)
     return len(WIDTHS) * len(THEMES)
-
-
-def _look_at_frames(page: Page) -> None:
-    """Scroll to each frame: the browser leaves a sandboxed one empty in the picture that was not in sight."""
-    for frame in page.locator("iframe:visible").all():
-        frame.scroll_into_view_if_needed()
-        page.wait_for_timeout(FRAME_MILLISECONDS)
 
 
 if __name__ == "__main__":

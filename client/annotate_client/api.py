@@ -253,11 +253,6 @@ def _spelled(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _retry_after(answer: httpx.Response) -> float | None:
-    text = answer.headers.get("retry-after", "")
-    return float(text) if text.isascii() and text.isdigit() else None
-
-
 def _refusal(answer: httpx.Response, address: str) -> ApiError | UnexpectedAnswerError:
     if answer.is_redirect:
         to = answer.headers.get("location", "")
@@ -266,7 +261,8 @@ def _refusal(answer: httpx.Response, address: str) -> ApiError | UnexpectedAnswe
         body = json.loads(_whole(answer, LARGEST_REFUSAL))
     except (ValueError, RecursionError, UnexpectedAnswerError):
         body = None
-    return api_error(answer.status_code, body, _retry_after(answer))
+    wait = answer.headers.get("retry-after", "")
+    return api_error(answer.status_code, body, float(wait) if wait.isascii() and wait.isdigit() else None)
 
 
 def _pieces(answer: httpx.Response) -> Iterator[bytes]:

@@ -57,15 +57,12 @@ def _rows_of(table: pandas.DataFrame | Iterable[Mapping[str, Any]]) -> list[dict
     if pandas is not None and isinstance(table, pandas.DataFrame):
         return _rows_of_frame(table)
     rows = list(cast(Iterable[Mapping[str, Any]], table))
-    if wrong := [f"row {number}: {_named(row)} is no row" for number, row in enumerate(rows, 1) if not _is_row(row)]:
-        raise TableError([f"{fault}: give mappings of column names to values." for fault in wrong])
+    if wrong := [(number, row) for number, row in enumerate(rows, 1) if not isinstance(row, Mapping)]:
+        give = "give mappings of column names to values."
+        raise TableError([f"row {number}: {_named(row)} is no row: {give}" for number, row in wrong])
     columns = dict.fromkeys(name for row in rows for name in row)
     _refuse_names(list(columns))
     return [{name: row.get(name) for name in columns} for row in rows]
-
-
-def _is_row(row: object) -> bool:
-    return isinstance(row, Mapping)
 
 
 def _rows_of_frame(frame: pandas.DataFrame) -> list[dict[str, Any]]:

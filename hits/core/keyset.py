@@ -161,7 +161,9 @@ def _walked(
 ) -> Page[Row]:
     end = None
     if narrow or search:
-        end = _place_at(_keys(rows, order, start, None), WINDOW - 1)
+        # Where more rows follow. An offset that never grows reads that many entries of an index.
+        beyond = list(_keys(rows, order, start, None)[WINDOW - 1 : WINDOW + 1])
+        end = Place(*beyond[0]) if len(beyond) > 1 else None
     looked = WINDOW if end else None
     chosen = rows.filter(narrow) if narrow else rows
     if search:
@@ -172,8 +174,10 @@ def _walked(
         places = [Place(*found) for found in _keys(chosen, order, start, end)[: size + 1]]
     shown = places[:size]
     last = shown[-1] if len(places) > size else end
+    found = rows.filter(**{f"{order.key}__in": [place.key for place in shown]})
+    by_key = {attrgetter(order.key)(row): row for row in found}
     return Page(
-        _loaded(rows, order, shown),
+        [by_key[place.key] for place in shown if place.key in by_key],
         before=order.spelled(shown[0]) if shown and start else None,
         after=order.spelled(last) if last else None,
         looked=looked if len(places) <= size else None,
@@ -188,12 +192,6 @@ def _keys(
         rows.order_by().filter(part).values_list(order.field, order.key, *columns) for part in order.between(start, end)
     ]
     return order.sorted(parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0])
-
-
-def _place_at(keys: QuerySet[Any], number: int) -> Place | None:
-    """Of the row so many rows on, where more follow. An offset that never grows reads that many entries of an index."""
-    found = list(keys[number : number + 2])
-    return Place(*found[0]) if len(found) > 1 else None
 
 
 def _searched(keys: QuerySet[Any], search: Search, most: int) -> tuple[list[Place], Place | None, int]:
@@ -212,12 +210,6 @@ def _searched(keys: QuerySet[Any], search: Search, most: int) -> tuple[list[Plac
             if characters > MOST_CHARACTERS:
                 return places, Place(value, key), looked
     return places, None, looked
-
-
-def _loaded(rows: QuerySet[Row], order: Order, places: Sequence[Place]) -> list[Row]:
-    found = rows.filter(**{f"{order.key}__in": [place.key for place in places]})
-    by_key = {attrgetter(order.key)(row): row for row in found}
-    return [by_key[place.key] for place in places if place.key in by_key]
 
 
 def walk(rows: Callable[[str | None], Page[Row]]) -> Iterator[list[Row]]:

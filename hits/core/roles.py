@@ -29,7 +29,15 @@ class RoleRefusedError(Refusal):
 
     def __init__(self, project: Project, role: str, least: str | None) -> None:
         self.slug, self.role, self.least = project.slug, role, least
-        super().__init__(f"{_needs(least)} You are {named(role)} of {project.name}. {_who_to_ask(project)}")
+        needs = "No role may do this."
+        if least is not None:
+            needs = f"This takes the role {' or '.join(RANKS[RANKS.index(Role(least)) :])}."
+        owners = list(project.owners.values_list("username", flat=True)[: OWNERS_NAMED + 1])
+        more = " and others" if len(owners) > OWNERS_NAMED else ""
+        super().__init__(
+            f"{needs} You are {named(role)} of {project.name}. "
+            f"Its owner{'s' if len(owners) > 1 else ''}: {', '.join(owners[:OWNERS_NAMED])}{more}."
+        )
 
     def details(self) -> dict[str, str]:
         return {"role": self.role, "needed": self.least or ""}
@@ -38,19 +46,6 @@ class RoleRefusedError(Refusal):
 def named(role: str) -> str:
     """'owner' -> 'an owner'."""
     return f"an {role}" if role == OWNER else f"a {role}"
-
-
-def _needs(least: str | None) -> str:
-    if least is None:
-        return "No role may do this."
-    enough = RANKS[RANKS.index(Role(least)) :]
-    return f"This takes the role {' or '.join(enough)}."
-
-
-def _who_to_ask(project: Project) -> str:
-    names = list(project.owners.values_list("username", flat=True)[: OWNERS_NAMED + 1])
-    more = " and others" if len(names) > OWNERS_NAMED else ""
-    return f"Its owner{'s' if len(names) > 1 else ''}: {', '.join(names[:OWNERS_NAMED])}{more}."
 
 
 @dataclass(frozen=True)

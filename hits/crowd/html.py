@@ -88,17 +88,14 @@ def read_form(node: Node) -> Form:
     """The fields as they would be sent if nobody touched the form; a radio button that is not chosen is not sent."""
     fields: dict[str, str] = {}
     for control in node.walk():
-        name = control.attributes.get("name", "")
-        if name and control.tag in ("input", "select", "textarea") and _is_sent(control):
+        name, kind = control.attributes.get("name", ""), control.attributes.get("type", "text")
+        if not name or control.tag not in ("input", "select", "textarea"):
+            continue
+        if kind in ("submit", "button", "image", "reset"):
+            continue
+        if kind not in ("radio", "checkbox") or "checked" in control.attributes:
             fields[name] = _value(control)
     return Form(node.attributes.get("action", ""), node.attributes.get("method", "get").lower(), fields)
-
-
-def _is_sent(control: Node) -> bool:
-    kind = control.attributes.get("type", "text")
-    if kind in ("submit", "button", "image", "reset"):
-        return False
-    return kind not in ("radio", "checkbox") or "checked" in control.attributes
 
 
 def _value(control: Node) -> str:
@@ -107,9 +104,5 @@ def _value(control: Node) -> str:
     if control.tag == "select":
         options = control.all("option")
         chosen = [option for option in options if "selected" in option.attributes] or options[:1]
-        return _option_value(chosen[0]) if chosen else ""
+        return chosen[0].attributes.get("value", chosen[0].text().strip()) if chosen else ""
     return control.attributes.get("value", "on" if control.attributes.get("type") in ("radio", "checkbox") else "")
-
-
-def _option_value(option: Node) -> str:
-    return option.attributes.get("value", option.text().strip())

@@ -24,7 +24,11 @@ def marked(person: Person, page: Node, item: str) -> Marked:
     if not labels or not words:
         raise NotATaskError("The page has no word to mark or no label.")
     fewest, most = int(text.attributes["data-fewest"]), int(text.attributes["data-most"])
-    said = _blindly(person, item, words, labels) if person.chooses_blindly else _by_sight(person, item, lines, labels)
+    if person.chooses_blindly:
+        start, end, _ = one_of(words, person, item, "which")
+        said = [(start, end, one_of(labels, person, item, "label"))]
+    else:
+        said = _by_sight(person, item, lines, labels)
     return sorted([*said, *_more(said, words, labels, fewest)])[:most]
 
 
@@ -62,11 +66,6 @@ def _names(words: Sequence[Word]) -> Iterator[list[Word]]:
             run.append(word)
     if run:
         yield run
-
-
-def _blindly(person: Person, item: str, words: Sequence[Word], labels: Sequence[str]) -> Marked:
-    start, end, _ = one_of(words, person, item, "which")
-    return [(start, end, one_of(labels, person, item, "label"))]
 
 
 def _more(said: Marked, words: Sequence[Word], labels: Sequence[str], fewest: int) -> Marked:

@@ -37,15 +37,15 @@ class OperatorCommand(BaseCommand, ABC):
         """Columns as wide as their widest cell; numbers stand to the right."""
         cells = [[str(cell) for cell in row] for row in [head, *rows]]
         widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-        right = [bool(rows) and all(_is_number(row[i]) for row in cells[1:]) for i in range(len(head))]
+        right = [bool(rows)] * len(head)
+        for row in cells[1:]:
+            for i, text in enumerate(row):
+                digits = text.strip("$%-+").replace(",", "").replace(".", "", 1)
+                right[i] &= digits.isdigit() or text == "–"
         for row in cells:
             columns = zip(row, widths, right, strict=True)
             line = "  ".join(f"{cell:>{width}}" if end else f"{cell:<{width}}" for cell, width, end in columns)
             self.say(line.rstrip())
-
-
-def _is_number(text: str) -> bool:
-    return text.strip("$%-+").replace(",", "").replace(".", "", 1).isdigit() or text == "–"
 
 
 def lead_named(name: str) -> User:

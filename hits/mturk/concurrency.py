@@ -70,29 +70,24 @@ class Run:
                     running[pool.submit(copy_context().run, _attempt, work, row)] = index  # type: ignore[arg-type]
                 if not running:
                     break
-                done, _ = wait(running, timeout=self._until_beat(), return_when=FIRST_COMPLETED)
+                next_beat = self._beaten_at + self._beat_seconds
+                timeout = max(0.0, next_beat - time.monotonic()) if self._beat else None
+                done, _ = wait(running, timeout=timeout, return_when=FIRST_COMPLETED)
                 for future in done:
                     outcome = found[running.pop(future)] = future.result()
-                    self._listen(outcome)
-                self._beat_if_due()
+                    self._silent = self._silent + 1 if isinstance(outcome, UnreachableError) else 0
+                    if isinstance(outcome, CredentialsError) or (
+                        isinstance(outcome, UnreachableError) and self._silent >= SILENT
+                    ):
+                        self._reason = outcome
+                if self._beat and time.monotonic() >= next_beat:
+                    self._beat()
+                    self._beaten_at = time.monotonic()
         return [found[index] if index in found else self._not_asked() for index in range(len(rows))]
-
-    def _listen(self, outcome: object) -> None:
-        self._silent = self._silent + 1 if isinstance(outcome, UnreachableError) else 0
-        if isinstance(outcome, CredentialsError) or (isinstance(outcome, UnreachableError) and self._silent >= SILENT):
-            self._reason = outcome
 
     def _not_asked(self) -> MarketplaceError:
         assert self._reason is not None
         return type(self._reason)(str(self._reason))
-
-    def _until_beat(self) -> float | None:
-        return max(0.0, self._beaten_at + self._beat_seconds - time.monotonic()) if self._beat else None
-
-    def _beat_if_due(self) -> None:
-        if self._beat and time.monotonic() - self._beaten_at >= self._beat_seconds:
-            self._beat()
-            self._beaten_at = time.monotonic()
 
 
 def _attempt(work: Callable[[T], R], row: T) -> R | MarketplaceError:

@@ -55,21 +55,19 @@ class CredentialsError(UnreachableError):
     """The marketplace does not know the caller. Nothing was done, and nothing will be until a person acts."""
 
 
-class _AnsweredError(MarketplaceError):
-    def __init__(self, code: str, message: str) -> None:
-        self.code, self.message = code, message
-        super().__init__(f"The marketplace refused: {message}")
-
-
-class NotYetError(_AnsweredError):
+class NotYetError(MarketplaceError):
     """It does not show yet what it announced. Nothing was done; ask again, with growing delays, for 15 minutes."""
 
 
-class RefusedError(_AnsweredError):
+class RefusedError(MarketplaceError):
     """A final no. `code` is the TurkErrorCode without its prefix, or the error's type."""
 
     error_code = "marketplace_refused"
     http_status = 409
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code, self.message = code, message
+        super().__init__(f"The marketplace refused: {message}")
 
     def details(self) -> dict[str, Any]:
         return {"marketplace_code": self.code}
@@ -134,7 +132,7 @@ def _refusal(code: str, message: str) -> MarketplaceError:
         return AlreadyDoneError(code, message)
     # A read that lags behind its event, seen from seconds to seven minutes.
     if re.search(r"status of:? *null", message):
-        return NotYetError(code, message)
+        return NotYetError(f"The marketplace refused: {message}")
     if lowered.endswith("doesnotexist"):
         return GoneError(code, message)
     if re.fullmatch(r"invalid\w+state", lowered):

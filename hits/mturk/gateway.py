@@ -318,7 +318,13 @@ class Gateway:
         """The bonuses paid for one HIT, or for one assignment."""
         of = {"HITId": hit_id} if hit_id else {"AssignmentId": assignment_id}
         replies = self._pages("list_bonus_payments", **of)
-        return [_remote_bonus(found) for reply in replies for found in reply["BonusPayments"]]
+        return [
+            RemoteBonus(
+                paid["WorkerId"], paid["AssignmentId"], Decimal(paid["BonusAmount"]), paid["Reason"], paid["GrantTime"]
+            )
+            for reply in replies
+            for paid in reply["BonusPayments"]
+        ]
 
     def set_events(self, hit_type_id: str, destination: str, transport: str, event_types: Sequence[str]) -> None:
         """Have the events of these HITs sent to a queue (SQS) or a topic (SNS); the last destination counts."""
@@ -354,7 +360,7 @@ class Gateway:
                 raise
         if found := self.find_qualification_type(name):
             return found
-        raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
+        raise NotYetError(f"The marketplace refused: The qualification “{name}” exists but is not listed yet.")
 
     def find_qualification_type(self, name: str) -> str:
         """The id of the account's qualification type of that name; empty where lists show none."""
@@ -499,12 +505,6 @@ def _remote_hit(hit: dict[str, Any]) -> RemoteHit:
         hit.get("AssignmentDurationInSeconds", 0),
         hit.get("Question", ""),
         tuple(hit.get("QualificationRequirements", ())),
-    )
-
-
-def _remote_bonus(paid: dict[str, Any]) -> RemoteBonus:
-    return RemoteBonus(
-        paid["WorkerId"], paid["AssignmentId"], Decimal(paid["BonusAmount"]), paid["Reason"], paid["GrantTime"]
     )
 
 

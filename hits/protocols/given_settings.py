@@ -171,14 +171,11 @@ def _with_ids(choices: Sequence[Json], taken: Sequence[str]) -> list[Json]:
     used = {*taken, *(choice["id"] for choice in choices if choice["id"])}
     found = []
     for choice in choices:
-        ident = choice["id"] or _free(_slug(choice["text"]), used)
+        slug = _NO_ID.sub("-", str(choice["text"]).lower()).strip("-")[: LONGEST_ID - 4].strip("-") or "choice"
+        ident = choice["id"] or _free(slug, used)
         used.add(ident)
         found.append({"id": ident, "text": choice["text"], **({"help": choice["help"]} if choice.get("help") else {})})
     return found
-
-
-def _slug(text: object) -> str:
-    return _NO_ID.sub("-", str(text).lower()).strip("-")[: LONGEST_ID - 4].strip("-") or "choice"
 
 
 def _free(slug: str, used: set[str]) -> str:

@@ -72,13 +72,10 @@ def measured(said: Said, places: Mapping[str, str]) -> Iterator[Line]:
         return
     for paste in noted.get("pastes") or []:
         place = places.get(paste["field"], paste["field"])
-        yield Line("", f"Pasted: {_characters(paste['characters'])} into “{place}”.", is_note=True)
+        characters = f"{paste['characters']:,} character{'' if paste['characters'] == 1 else 's'}"
+        yield Line("", f"Pasted: {characters} into “{place}”.", is_note=True)
     if noted.get("seconds") is not None:
         yield Line("", f"The page was open for {_time(noted['seconds'])}.", is_note=True)
-
-
-def _characters(count: int) -> str:
-    return f"{count:,} character{'' if count == 1 else 's'}"
 
 
 def _time(seconds: int) -> str:

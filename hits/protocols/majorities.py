@@ -26,7 +26,7 @@ def right_shares(items: Iterable[Sequence[Said]]) -> Json:
     for given in items:
         answers = [_compared(said) for said in given]
         if answers and all(answers):
-            single.update(map(_all_right, answers))
+            single.update(all(right for _, right in answer.values()) for answer in answers)
             majorities[_majority(answers)] += 1
     if not majorities:
         return {}
@@ -48,10 +48,6 @@ def _compared(said: Said) -> _Compared:
     """(value, whether it is right) by unit, of the units that were compared with a reference."""
     judged = [unit for unit in said if f"{unit}.correct" in said]
     return {unit: (_comparable(said[unit]), said[f"{unit}.correct"]) for unit in judged}
-
-
-def _all_right(answer: _Compared) -> bool:
-    return all(right for _, right in answer.values())
 
 
 def _majority(answers: Sequence[_Compared]) -> bool | None:

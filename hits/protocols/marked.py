@@ -157,15 +157,13 @@ def _of_field(said: str, faults: list[str]) -> list[Span]:
         rows = json.loads(said) if said else []
     except (ValueError, RecursionError):
         rows = None
-    if not isinstance(rows, list) or not all(_is_span(row) for row in rows):
+    # By type: True and False are numbers to Python.
+    if not isinstance(rows, list) or not all(
+        isinstance(row, list) and [*map(type, row)] == [int, int, str] for row in rows
+    ):
         faults.append(_(UNREADABLE))
         return []
     return [(start, end, label) for start, end, label in rows]
-
-
-def _is_span(row: Any) -> bool:
-    # True and False are numbers to Python.
-    return isinstance(row, list) and [type(part) for part in row] == [int, int, str]
 
 
 def _of_rows(part: Part, places: Sequence[tuple[int, int]], faults: list[str]) -> list[Span]:

@@ -255,13 +255,6 @@ def _evidence(tally: Tally, average: float, chance: float, policy: Policy) -> Ev
     )
 
 
-def _refuse_doubles(tallies: Sequence[Tally]) -> None:
-    workers = [tally.worker for tally in tallies]
-    if len(set(workers)) != len(workers):
-        doubles = sorted({worker for worker in workers if workers.count(worker) > 1})
-        raise ValueError(f"each worker needs one tally, but these have several: {doubles}")
-
-
 def workers_to_block(tallies: Iterable[Tally], policy: Policy) -> list[Evidence]:
     """The workers to block with the evidence, lowest accuracy first; the order of the tallies does not matter.
 
@@ -269,7 +262,10 @@ def workers_to_block(tallies: Iterable[Tally], policy: Policy) -> list[Evidence]
     has two tallies.
     """
     listed = list(tallies)
-    _refuse_doubles(listed)
+    workers = [tally.worker for tally in listed]
+    if len(set(workers)) != len(workers):
+        doubles = sorted({worker for worker in workers if workers.count(worker) > 1})
+        raise ValueError(f"each worker needs one tally, but these have several: {doubles}")
     candidates = [tally for tally in listed if tally.scored >= policy.min_answers]
     if not candidates:
         return []

@@ -214,7 +214,11 @@ def is_hurried(seconds: float | None, crowd_median: float | None) -> bool:
 
 def what_stands_out(own: Own, crowd: Crowd) -> list[str]:
     """Sentences that name what makes one look at the worker; none for most."""
-    found = [_speed(own, crowd), _run(own, crowd), _accuracy(own, crowd), _agreement_in_words(own, crowd)]
+    found = [_speed(own, crowd), _run(own, crowd), _accuracy(own, crowd)]
+    figures = own.figures
+    if figures.compared and crowd.agreement is not None:
+        agreed, by_chance = figures.agreed, figures.agreed_by_chance
+        found.append(_low("Others", "agreed with", agreed, figures.compared, by_chance, crowd.agreement))
     return [sentence for sentence in found if sentence]
 
 
@@ -244,13 +248,6 @@ def _accuracy(own: Own, crowd: Crowd) -> str:
     if not own.scored or crowd.accuracy is None:
         return ""
     return _low("Gold answers", "right", own.correct, own.scored, own.right_by_chance, crowd.accuracy)
-
-
-def _agreement_in_words(own: Own, crowd: Crowd) -> str:
-    if not own.figures.compared or crowd.agreement is None:
-        return ""
-    figures = own.figures
-    return _low("Others", "agreed with", figures.agreed, figures.compared, figures.agreed_by_chance, crowd.agreement)
 
 
 def _low(what: str, verb: str, right: float, n: int, by_chance: float, average: float) -> str:

@@ -162,17 +162,16 @@ def is_met(requirement: Requirement, standing: Standing) -> bool:
     if comparator == "Exists":
         return True
     if isinstance(standing, tuple):
-        held = any(_lives_in(standing, place) for place in requirement["LocaleValues"])
+        country, subdivision = standing
+        held = any(
+            country == place["Country"] and place.get("Subdivision") in (None, subdivision)
+            for place in requirement["LocaleValues"]
+        )
         return held == (comparator in ("EqualTo", "In"))
     values = requirement["IntegerValues"]
     if comparator in _ORDER:
         return _ORDER[comparator](standing, values[0])
     return (standing in values) == (comparator in ("EqualTo", "In"))
-
-
-def _lives_in(standing: tuple[str, str], place: Mapping[str, str]) -> bool:
-    country, subdivision = standing
-    return country == place["Country"] and place.get("Subdivision") in (None, subdivision)
 
 
 def wants(requirements: Sequence[Requirement], type_id: str) -> bool:

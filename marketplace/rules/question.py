@@ -39,7 +39,10 @@ def read_external(root: Element, http_hosts: Collection[str]) -> ExternalQuestio
             f"{PARSING} The root is <{name}> in the namespace '{namespace}'; "
             f"expected <ExternalQuestion> in '{EXTERNAL_QUESTION}'."
         )
-    return ExternalQuestion(_external_url(root, http_hosts), _frame_height(root))
+    url, height = _external_url(root, http_hosts), _text_of(root, "FrameHeight")
+    if not (height.isascii() and height.isdigit() and len(height) <= 9):
+        raise ParameterValidationError(f"FrameHeight is '{height}'; it must be a whole number of pixels.")
+    return ExternalQuestion(url, int(height))
 
 
 def _text_of(root: Element, name: str) -> str:
@@ -67,13 +70,6 @@ def _external_url(root: Element, http_hosts: Collection[str]) -> str:
     if is_loopback(host) and host not in bare_hosts:
         raise ParameterValidationError(f"ExternalURL leads to '{host}', which is each worker's own machine.")
     return url
-
-
-def _frame_height(root: Element) -> int:
-    text = _text_of(root, "FrameHeight")
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise ParameterValidationError(f"FrameHeight is '{text}'; it must be a whole number of pixels.")
-    return int(text)
 
 
 def frame_url(external_url: str, hit_id: str, assignment_id: str = "", worker_id: str = "", submit_to: str = "") -> str:

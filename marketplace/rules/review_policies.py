@@ -288,8 +288,12 @@ def score_plurality(policy: Plurality, submissions: Sequence[Mapping[str, Sequen
     """Compare submissions with each other; those that the policy disregards must be left out before."""
     table = {name: [_usable(given.get(name, [])) for given in submissions] for name in policy.questions}
     agreed = {name: _agreed(column, policy.threshold) for name, column in table.items()}
-    rows = ({name: column[row] for name, column in table.items()} for row in range(len(submissions)))
-    return Agreement(agreed, [_worker_score(agreed, given) for given in rows])
+    answers = {name: found.answer for name, found in agreed.items() if found is not None}
+    workers = []
+    for row in range(len(submissions)):
+        same = [table[name][row] == answer for name, answer in answers.items() if table[name][row] is not None]
+        workers.append(WorkerScore(sum(same), len(same) - sum(same)) if same else None)
+    return Agreement(agreed, workers)
 
 
 def _usable(values: Sequence[str]) -> Answer | None:
@@ -304,9 +308,3 @@ def _agreed(column: Sequence[Answer | None], threshold: int) -> Agreed | None:
     best, count = counts[0]
     score = percent(count, sum(given is not None for given in column))
     return Agreed(best, score) if score > threshold else None
-
-
-def _worker_score(agreed: Mapping[str, Agreed | None], given: Mapping[str, Answer | None]) -> WorkerScore | None:
-    pairs = [(given[name], found.answer) for name, found in agreed.items() if found is not None]
-    same = [mine == theirs for mine, theirs in pairs if mine is not None]
-    return WorkerScore(sum(same), len(same) - sum(same)) if same else None

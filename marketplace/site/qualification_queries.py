@@ -201,9 +201,9 @@ def _standards(kind: QualificationType, open_only: bool) -> list[list[Requiremen
     if open_only:
         hit_types = hit_types.filter(Exists(Hit.objects.filter(hit_type=OuterRef("pk"), state="Assignable")))
     rows = hit_types.order_by("-pk").values_list("requirements", flat=True)[:_READ_STANDARDS]
-    standards = ([asked for asked in row if _wants_value(asked, kind)] for row in rows)
-    return [standard for standard in standards if standard]
-
-
-def _wants_value(asked: Requirement, kind: QualificationType) -> bool:
-    return asked["QualificationTypeId"] == kind.qualification_type_id and "IntegerValues" in asked
+    standards = []
+    for row in rows:
+        asked = [one for one in row if one["QualificationTypeId"] == kind.qualification_type_id]
+        if standard := [one for one in asked if "IntegerValues" in one]:
+            standards.append(standard)
+    return standards

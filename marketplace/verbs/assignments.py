@@ -213,11 +213,16 @@ def submit(
     """
     held = _held_by_worker(assignment_id, worker_id)
     # Before the lock: the expressions of a form may take their time.
-    of_form = _form_answers(held, fields, now)
+    of_form = None
+    if held.hit.question_kind == FORM and held.status == _Status.ACCEPTED and held.deadline >= now:
+        of_form = form_answers_xml(read_form(parse_form(held.hit.question), fields))
     with transaction.atomic():
         assignment = judging.lock(held.pk, held.hit_id)
         if not worker_id:
-            _refuse_shared_id(assignment_id)
+            # Under the HIT's lock, so that it is not passed on in this moment.
+            holders = Assignment.objects.filter(assignment_id=assignment_id).order_by().values("worker").distinct()
+            if len(holders[:2]) > 1:
+                raise HolderUnclear("This place was somebody else's before: the answer has to say whose it is.")
         if assignment.status != _Status.ACCEPTED:
             raise AssignmentRefused("This HIT has already been submitted.")
         if now > assignment.deadline:
@@ -242,20 +247,6 @@ def is_answer(assignment: Assignment, fields: Mapping[str, Sequence[str]]) -> bo
         return assignment.answer == form_answers_xml(read_form(parse_form(assignment.hit.question), fields))
     except (ValueError, FormFaults):
         return False
-
-
-def _refuse_shared_id(assignment_id: str) -> None:
-    # Under the HIT's lock, so that it is not passed on in this moment.
-    holders = Assignment.objects.filter(assignment_id=assignment_id).order_by().values("worker").distinct()
-    if len(holders[:2]) > 1:
-        raise HolderUnclear("This place was somebody else's before: the answer has to say whose it is.")
-
-
-def _form_answers(held: Assignment, fields: Mapping[str, Sequence[str]], now: datetime) -> str | None:
-    """The answers to a QuestionForm as XML; None when the HIT has another kind of question, or is not in hand."""
-    if held.hit.question_kind != FORM or held.status != _Status.ACCEPTED or held.deadline < now:
-        return None
-    return form_answers_xml(read_form(parse_form(held.hit.question), fields))
 
 
 def _held_by_worker(assignment_id: str, worker_id: str | None) -> Assignment:

@@ -162,7 +162,8 @@ def enter(
         )
         if not panel.secret:
             _bind(entry, browser)
-        known, begins = _known_visits(entry), _begins_visit(entry, visit)
+        known = _known_visits(entry)
+        begins = visit not in known if visit else not entry.visits and _has_finished(entry)
         if begins:
             entry.came_at, entry.submitted_before = now, entry.worker.submitted_count
         if begins or not entry.visits or visit == entry.visits[-1]:
@@ -189,12 +190,6 @@ def _bind(entry: PanelEntry, browser: str) -> None:
 def release_browser(panel: Panel, outside_id: str) -> bool:
     """Let the next browser in that comes with this id; whether there is such a person."""
     return PanelEntry.objects.filter(panel=panel, outside_id=outside_id).update(browser_key="") == 1
-
-
-def _begins_visit(entry: PanelEntry, visit: str) -> bool:
-    if not visit:
-        return not entry.visits and _has_finished(entry)
-    return visit not in _known_visits(entry)
 
 
 def _known_visits(entry: PanelEntry) -> list[str]:

@@ -86,7 +86,12 @@ def undo(
             raise RequestError(f"Run {payout_id} is not a paid run, so there is nothing to take back.")
         lines = original.lines.filter(undone_by=None)
         payout = _counter_run(operator, original, reason.strip(), now)
-        _add_lines(payout, _counter_lines(payout, lines if line_id is None else lines.filter(pk=line_id)))
+        if line_id is not None:
+            lines = lines.filter(pk=line_id)
+        paid = lines.select_related("worker").order_by("worker").iterator(chunk_size=_LINES_AT_ONCE)
+        _add_lines(
+            payout, (PayoutLine(payout=payout, worker=line.worker, amount=-line.amount, undoes=line) for line in paid)
+        )
         _move(payout)
         action.about = f"Took back payout run {payout_id} by run {payout.pk}: {_size(payout)}. {payout.reason}"
     return payout
@@ -105,11 +110,6 @@ def _counter_run(operator: User, original: Payout, reason: str, now: datetime) -
         paid_at=now,
         paid_by=operator.get_username(),
     )
-
-
-def _counter_lines(payout: Payout, lines: QuerySet[PayoutLine]) -> Iterator[PayoutLine]:
-    for line in lines.select_related("worker").order_by("worker").iterator(chunk_size=_LINES_AT_ONCE):
-        yield PayoutLine(payout=payout, worker=line.worker, amount=-line.amount, undoes=line)
 
 
 def _find(payout_id: int) -> Payout:

@@ -41,9 +41,11 @@ def refresh() -> None:
     times, judged = _newest_answers()
     with transaction.atomic():
         _count_open()
-        _keep(
-            GroupSummary, "hit_type", [GroupSummary(hit_type_id=k, seconds=_typical(v)) for k, v in times], ["seconds"]
-        )
+        groups = []
+        for hit_type, values in times:
+            seconds = median(values)
+            groups.append(GroupSummary(hit_type_id=hit_type, seconds=seconds if seconds >= LEAST_SECONDS else None))
+        _keep(GroupSummary, "hit_type", groups, ["seconds"])
         _keep(
             RequesterSummary,
             "requester",
@@ -81,11 +83,6 @@ def _newest_answers() -> tuple[list[tuple[int, list[float]]], list[tuple[int, li
             waited = ((approved_at or rejected_at) - submitted_at).total_seconds()
             judged[requester].append((status == _Status.APPROVED, max(0.0, waited)))
     return sorted(times.items()), sorted(judged.items())
-
-
-def _typical(times: list[float]) -> float | None:
-    seconds = median(times)
-    return seconds if seconds >= LEAST_SECONDS else None
 
 
 def _reputation(requester: int, judgements: list[tuple[bool, float]]) -> RequesterSummary:

@@ -206,15 +206,16 @@ def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     try:
         count = reviewing.approve(stage, chosen, request.user, of_blocked=of_blocked)
     except Refused as error:
-        return _confirm_blocked(request, stage, chosen, error.details()["of_blocked_workers"])
+        # What was ticked is approved once a lead has read how many of it are from blocked workers.
+        context = {
+            **frame(stage),
+            "chosen": chosen,
+            "of_blocked": error.details()["of_blocked_workers"],
+            "show": _list(request),
+            "filters_beside": _filters_beside(request),
+        }
+        return render(request, "answers/approve_blocked.html", context)
     return _decided(request, stage, count, "approved and paid", _list(request))
-
-
-def _confirm_blocked(request: LeadRequest, stage: Stage, chosen: Sequence[int], of_blocked: int) -> HttpResponse:
-    """What was ticked is approved once a lead has read how many of it are from blocked workers."""
-    show = _list(request)
-    context = {"chosen": chosen, "of_blocked": of_blocked, "show": show, "filters_beside": _filters_beside(request)}
-    return render(request, "answers/approve_blocked.html", {**frame(stage), **context})
 
 
 @for_stage(VERB)

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from hits.core.keyset import whole
 from hits.views.forms import LinesField
+from hits.views.paging import id_of
 
 
 class AnswersForm(forms.Form):
@@ -19,19 +19,12 @@ class AnswersForm(forms.Form):
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self._ticked = data.getlist("answers") if data else []
-        self.fields["answers"].choices = [(pk, pk) for pk in self._ticked if _is_id(pk)]  # type: ignore[attr-defined]
+        self.fields["answers"].choices = [(pk, pk) for pk in self._ticked if id_of(pk)]  # type: ignore[attr-defined]
 
     @property
     def is_unreadable(self) -> bool:
         """Whether something is ticked, and not everything of it is an id."""
         return bool(self._ticked) and "answers" in self.errors
-
-
-def _is_id(text: str) -> bool:
-    try:
-        return whole(text) > 0
-    except ValueError:
-        return False
 
 
 class ApproveManyForm(forms.Form):

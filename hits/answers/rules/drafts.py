@@ -23,7 +23,7 @@ def keep(hit: Hit, assignment_id: str, worker_id: str, **columns: object) -> boo
     columns["saved_at"] = timezone.now()
     if Draft.objects.filter(hit=hit, assignment_id=assignment_id, worker_id=worker_id).update(**columns):
         return True
-    if not _has_room(hit):
+    if hit.drafts.count() >= hit.max_assignments + SPARE and not forget_old(hit.stage, hits=[hit.pk]):
         return False
     Draft.objects.bulk_create(
         [Draft(hit=hit, assignment_id=assignment_id, worker_id=worker_id, **columns)],
@@ -40,12 +40,6 @@ def announced(hit: Hit) -> QuerySet[Draft]:
         hit=hit, assignment_id=OuterRef("assignment_id"), worker__worker_id=OuterRef("worker_id")
     )
     return Draft.objects.filter(~Exists(here), hit=hit, sent_at__isnull=False)
-
-
-def _has_room(hit: Hit) -> bool:
-    if hit.drafts.count() < hit.max_assignments + SPARE:
-        return True
-    return forget_old(hit.stage, hits=[hit.pk]) > 0
 
 
 def forget_old(stage: Stage, hits: Iterable[int] | None = None) -> int:

@@ -447,7 +447,10 @@ def _recheck(assignment_pks: Sequence[int]) -> int:
     pks = [*assignment_pks, *_later(assignment_pks)]
     lock(pks)
     chosen = Assignment.objects.filter(pk__in=pks).defer("answer").select_related("stage", "hit__item", "worker")
-    _lock_workers(rows := list(chosen.order_by("pk")))
+    rows = list(chosen.order_by("pk"))
+    # Of two processes that judge answers of one worker, the later one sees what the earlier one wrote.
+    workers = Worker.objects.select_for_update(no_key=True).filter(pk__in={row.worker.pk for row in rows})
+    list(workers.order_by("pk").values_list("pk"))
     lock_items(all_item_pks(row.hit for row in rows))
     found = held(rows)
     changed = [row for row in rows if (row.held, row.held_for) != (found[row.pk].held, found[row.pk].held_for)]
@@ -467,12 +470,6 @@ def lock(assignment_pks: Sequence[int]) -> None:
     """Within a transaction, and before workers are locked."""
     rows = Assignment.objects.select_for_update(of=("self",)).filter(pk__in=assignment_pks)
     list(rows.order_by("pk").values_list("pk"))
-
-
-def _lock_workers(rows: Iterable[Assignment]) -> None:
-    """Of two processes that judge answers of one worker, the later one sees what the earlier one wrote."""
-    workers = Worker.objects.select_for_update(no_key=True).filter(pk__in={row.worker.pk for row in rows})
-    list(workers.order_by("pk").values_list("pk"))
 
 
 def _later(assignment_pks: Sequence[int]) -> list[int]:

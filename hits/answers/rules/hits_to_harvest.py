@@ -78,16 +78,12 @@ def sweeps_due(stage_pks: Iterable[int] | None = None) -> list[int]:
         finished=Coalesce(Subquery(finished.values("n")), 0), expired=Exists(live.filter(expires_at__lte=now))
     )
     found = rows.values_list("pk", "swept_at", "finished", "idle_sweeps", "expired").order_by("pk")
-    return [
-        pk
-        for pk, swept_at, finished, idle, expired in found
-        if swept_at is None or now - swept_at >= (step if expired else _sweep_wait(step, finished, idle))
-    ]
-
-
-def _sweep_wait(step: timedelta, finished: int, idle: int) -> timedelta:
-    wait = step * (1 + finished // LIST_PAGE) * min(2**idle, RAREST)
-    return max(step, min(wait, LONGEST_SWEEP_WAIT))
+    due = []
+    for pk, swept_at, finished, idle, expired in found:
+        wait = min(step * (1 + finished // LIST_PAGE) * min(2**idle, RAREST), LONGEST_SWEEP_WAIT)
+        if swept_at is None or now - swept_at >= (step if expired else max(step, wait)):
+            due.append(pk)
+    return due
 
 
 def overdue(now: datetime) -> Q:

@@ -53,12 +53,12 @@ def kept_fields(by_item: Sequence[Mapping[str, str]], number: int) -> dict[str, 
 
 def without(fields: Mapping[str, str], name: str) -> dict[str, str]:
     """The fields of an answer without those of this name, whichever item they are of."""
-    return {key: value for key, value in fields.items() if key != name and not _is_named(key, name)}
-
-
-def _is_named(key: str, name: str) -> bool:
-    named = _NAMED.fullmatch(key)
-    return named is not None and named[2] == name
+    left = {}
+    for key, value in fields.items():
+        named = _NAMED.fullmatch(key)
+        if name not in (key, named and named[2]):
+            left[key] = value
+    return left
 
 
 def all_numbered(fields: Mapping[str, str], count: int) -> dict[str, str]:

@@ -235,25 +235,17 @@ def _compare(stage: Stage, page: Sequence[RemoteHit]) -> tuple[int, int]:
         due = []
         for hit in rows.select_for_update().order_by("pk"):
             remote = remotes[hit.hit_id or ""]
-            if _has_more(hit, remote, now):
+            is_live, ended = hit.state == Hit.State.LIVE, has_ended(hit, now)
+            # Of which we do not know, and for which no look is planned.
+            unknown_end = is_live and hit.due_at is None and remote.expires_at <= now and not ended
+            complete = hit.harvested >= hit.max_assignments or (ended and _is_idle(remote))
+            if remote.submitted > hit.harvested or unknown_end:
                 due.append(hit)
-            elif hit.state == Hit.State.LIVE and _confirms(hit, remote, now):
+            elif is_live and remote.submitted == hit.harvested and complete:
                 _conclude(hit, hit.harvested, True, now, change)
         _write(stage, change)
         mark_due(Hit.objects.filter(pk__in=[hit.pk for hit in due]))
     return sum(hit.due_at is None for hit in due), len(change.closed)
-
-
-def _has_more(hit: Hit, remote: RemoteHit, now: datetime) -> bool:
-    """Answers that we do not have, or an end that we do not know of and that no look is planned for."""
-    unknown_end = remote.expires_at <= now and not has_ended(hit, now)
-    return remote.submitted > hit.harvested or (unknown_end and hit.state == Hit.State.LIVE and hit.due_at is None)
-
-
-def _confirms(hit: Hit, remote: RemoteHit, now: datetime) -> bool:
-    """The list shows the answers that we have, and that no other can come."""
-    complete = hit.harvested >= hit.max_assignments
-    return remote.submitted == hit.harvested and (complete or (has_ended(hit, now) and _is_idle(remote)))
 
 
 # Recording

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from functools import cache
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from common.env import origin
@@ -111,27 +110,19 @@ def note(found: Sequence[Event]) -> int:
         if event.kind == events.SUBMITTED and (event.hit_id, event.assignment_id) not in here
     }
     judged = {event.assignment_id for event in found if event.kind in (events.APPROVED, events.REJECTED)}
+    live, expired = Q(state=Hit.State.LIVE), Q(expires_at__lte=now)
+    # How an expired HIT ended, the list of reviewable HITs tells of a hundred with one call.
+    may_be_complete = live & Q(harvested__lt=F("max_assignments")) & ~expired
+    # One answer of several says nothing yet; the last one, and any that comes late, does.
+    last = Q(harvested__gte=F("max_assignments") - 1, harvested__lt=F("max_assignments"))
+    may_be_the_last = Q(state=Hit.State.CLOSED) | (live & (last | expired))
+    # Nobody here has decided what the marketplace tells of these.
+    undecided = rows.filter(assignment_id__in=judged, decision="").exclude(state=Assignment.State.APPROVED)
     return mark_due(
         Hit.objects.filter(
-            (Q(hit_id__in=finished) & _may_be_complete(now))
-            | (Q(hit_id__in=submitted) & _may_be_the_last(now))
-            | Q(pk__in=_undecided(rows.filter(assignment_id__in=judged)).values("hit"))
+            (Q(hit_id__in=finished) & may_be_complete)
+            | (Q(hit_id__in=submitted) & may_be_the_last)
+            | Q(pk__in=undecided.values("hit"))
         ),
         WAIT_SECONDS,
     )
-
-
-def _may_be_complete(now: datetime) -> Q:
-    """How an expired HIT ended, the list of reviewable HITs tells of a hundred with one call."""
-    return Q(state=Hit.State.LIVE, harvested__lt=F("max_assignments")) & ~Q(expires_at__lte=now)
-
-
-def _may_be_the_last(now: datetime) -> Q:
-    """One answer of several says nothing yet; the last one, and any that comes late, does."""
-    last = Q(harvested__gte=F("max_assignments") - 1, harvested__lt=F("max_assignments"))
-    return Q(state=Hit.State.CLOSED) | (Q(state=Hit.State.LIVE) & (last | Q(expires_at__lte=now)))
-
-
-def _undecided(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Answers of which nobody here has decided what the marketplace tells."""
-    return rows.filter(decision="").exclude(state=Assignment.State.APPROVED)

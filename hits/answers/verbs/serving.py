@@ -359,7 +359,10 @@ def _announce(visit: Visit, fields: Mapping[str, str]) -> bool:
         return False
     drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now, terms_id=terms.named(hit, fields))
     sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
-    needed = _others_depend_on(hit)
+    # Who answers this HIT may not answer those: the sooner the answer is recorded, the sooner they know.
+    items = all_item_pks([hit])
+    beside, drawn = hits_of(items).exclude(pk=hit.pk), Item.objects.filter(parent__in=items)
+    needed = bool(hit.stage.grants) or beside.exists() or drawn.exists()
     if needed or sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
         mark_due(Hit.objects.filter(pk=hit.pk), ON_ITS_WAY_SECONDS)
     return needed
@@ -372,13 +375,6 @@ def _may_look(hit: Hit) -> bool:
         and allow(f"looks:{hit.stage_id}", LOOKS_A_MINUTE_IN_A_STAGE)
         and allow("looks", LOOKS_A_MINUTE)
     )
-
-
-def _others_depend_on(hit: Hit) -> bool:
-    """Whether who answers this HIT may not answer others: the sooner the answer is recorded, the sooner they know."""
-    items = all_item_pks([hit])
-    beside = hits_of(items).exclude(pk=hit.pk)
-    return bool(hit.stage.grants) or beside.exists() or Item.objects.filter(parent__in=items).exists()
 
 
 def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None:

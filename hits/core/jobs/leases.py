@@ -35,6 +35,10 @@ class LeaseLostError(Exception):
     """Somebody else took the lease after it had run out; stop, they go on."""
 
 
+class StoppedError(Exception):
+    """A lead stopped what the job does, or it has ended elsewhere."""
+
+
 @dataclass(frozen=True)
 class Holder:
     """A process, and a word that tells its leases apart. `machine` stands for host, boot and process table."""

@@ -50,7 +50,10 @@ class JsonStream:
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if not self._may_grow():
+                if len(self._text) - self._at > LONGEST_LINE:
+                    message = f"is not JSON that can be read: a value has more than {LONGEST_LINE:,} characters"
+                    raise UnreadableJsonError(message, self._line(self._at)) from error
+                if not self._more():
                     raise self._broken(error.msg, error.pos) from error
             except (ValueError, RecursionError) as error:
                 raise UnreadableJsonError(not_readable(), self._line(self._at)) from error
@@ -99,12 +102,6 @@ class JsonStream:
         if self.peek() != wanted:
             raise self._broken(f"Expecting {wanted!r}", self._at)
         self._at += 1
-
-    def _may_grow(self) -> bool:
-        if len(self._text) - self._at > LONGEST_LINE:
-            message = f"is not JSON that can be read: a value has more than {LONGEST_LINE:,} characters"
-            raise UnreadableJsonError(message, self._line(self._at))
-        return self._more()
 
     def _more(self) -> bool:
         """Hold the next piece too, and let go what was read; False at the end."""

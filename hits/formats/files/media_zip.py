@@ -147,19 +147,19 @@ def _end_of(tail: bytes) -> int:
 
 
 def _wanted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    # `is_dir` fails at an empty name, which only a broken archive has.
-    infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
-    infos = [info for info in infos if not _is_passed_over(info.filename)]
+    infos = []
+    for info in archive.infolist():
+        *folders, name = info.filename.split("/")
+        # `is_dir` fails at an empty name, which only a broken archive has.
+        is_folder = folders and not name
+        passed_over = "__MACOSX" in (*folders, name) or name.lower() in _PASSED_OVER or name.startswith("._")
+        if not is_folder and not passed_over:
+            infos.append(info)
     if not infos:
         raise _refusal("the archive holds no file")
     if len(infos) > MOST_FILES:
         raise _refusal(f"the archive holds {len(infos):,} files; at most {MOST_FILES:,} are taken at once: split it")
     return infos
-
-
-def _is_passed_over(name: str) -> bool:
-    parts = name.split("/")
-    return "__MACOSX" in parts or parts[-1].lower() in _PASSED_OVER or parts[-1].startswith("._")
 
 
 def _refuse_totals(infos: list[zipfile.ZipInfo]) -> None:

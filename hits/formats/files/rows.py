@@ -116,10 +116,15 @@ class TableFile(ABC):
             if cells is None:
                 yield line, None
             elif any(text and not text.isspace() for text in cells.values()):
-                messages = [(name, message) for name, text in cells.items() if (message := _cell_fault(text))]
-                for name, message in messages:
-                    faults.add(line, name, message)
-                yield line, None if messages else cells
+                sound = True
+                for name, text in cells.items():
+                    message = unwanted(text)
+                    if len(text) > LONGEST_CELL:
+                        message = f"has {len(text):,} characters, the limit is {LONGEST_CELL:,}"
+                    if message:
+                        faults.add(line, name, message)
+                        sound = False
+                yield line, cells if sound else None
 
 
 @contextmanager
@@ -302,12 +307,6 @@ def _column_names(line: int | None, given: Iterable[str]) -> tuple[str, ...]:
             faults.add(line, quoted(name), message)
     faults.refuse()
     return tuple(names)
-
-
-def _cell_fault(text: str) -> str:
-    if len(text) > LONGEST_CELL:
-        return f"has {len(text):,} characters, the limit is {LONGEST_CELL:,}"
-    return unwanted(text) or ""
 
 
 class _Number(str):

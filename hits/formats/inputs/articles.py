@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -174,7 +173,12 @@ def _expanded(
     left = max_bytes
     for name, stream in files:
         if (size := size_of(stream)) > left:
-            message = _too_much(size, max_bytes) if size > max_bytes else _too_much_in_all(max_bytes)
+            message = _too_much_in_all(max_bytes)
+            if size > max_bytes:
+                message = (
+                    f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes "
+                    f"({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
+                )
             raise FormatErrors([Fault(None, "", message)])
         place = name if named else ""
         if _ending(name) != ".zip":
@@ -184,11 +188,6 @@ def _expanded(
         for file in _unpacked(stream, place, left, max_bytes, faults):
             left -= size_of(file.stream)
             yield file
-
-
-def _too_much(size: int, max_bytes: int) -> str:
-    much = f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
-    return f"{much} ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
 
 
 def _too_much_in_all(max_bytes: int) -> str:
@@ -203,7 +202,10 @@ def _unpacked(stream: BinaryIO, place: str, left: int, max_bytes: int, faults: F
         if member.is_dir() or base.parts[:1] == ("__MACOSX",) or base.name.startswith("."):
             continue
         where = "/".join(part for part in (place, member.filename) if part)
-        if fault := _not_unpacked(member):
+        fault = archives.not_unpacked(member)
+        if _ending(member.filename) == ".zip":
+            fault = "is an archive within the archive: unpack it first"
+        if fault:
             faults.add(None, where, fault)
             continue
         try:
@@ -216,13 +218,6 @@ def _unpacked(stream: BinaryIO, place: str, left: int, max_bytes: int, faults: F
         if left < 0:
             raise FormatErrors([Fault(None, "", _too_much_in_all(max_bytes))])
         yield _File(member.filename, where, io.BytesIO(raw))
-
-
-def _not_unpacked(member: zipfile.ZipInfo) -> str:
-    """Why a file of an archive is not read; empty where it is."""
-    if _ending(member.filename) == ".zip":
-        return "is an archive within the archive: unpack it first"
-    return archives.not_unpacked(member)
 
 
 # Layouts

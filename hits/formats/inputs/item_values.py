@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from hits.formats.files.faults import Faults
-from hits.formats.files.mapping import MappedRow, Table, TableField, mapped_rows
+from hits.formats.files.mapping import Table, TableField, mapped_rows
 from hits.formats.files.reading import quoted
 
 # Of a file, and of what a program sends at once: their items are held while they are looked at and written.
@@ -90,20 +90,16 @@ def _rows(stream: BinaryIO, table: Table, name: str) -> Iterator[tuple[int, dict
     found = []
     unknown: set[str] = set()
     for row in mapped_rows(stream, table, faults, name=name, max_bytes=MOST_BYTES):
-        _note_unknown(row, table, unknown)
+        for column in row.unused:
+            if column not in unknown:
+                unknown.add(column)
+                row.say(column, f"is a column that is not read; there are: {', '.join(table.names)}")
         found.append((row.line, dict(row.fields)))
         if len(found) > MOST_ROWS:
             faults.add(None, "", f"the file has more than {MOST_ROWS:,} rows: send them in several files")
             break
     faults.refuse()
     yield from found
-
-
-def _note_unknown(row: MappedRow, table: Table, told: set[str]) -> None:
-    for column in row.unused:
-        if column not in told:
-            told.add(column)
-            row.say(column, f"is a column that is not read; there are: {', '.join(table.names)}")
 
 
 def too_many(count: int) -> str:

@@ -163,27 +163,24 @@ def _of_characters(pieces: Iterator[str], faults: Faults) -> Iterator[str]:
 
 def _file_members(stream: JsonStream, faults: Faults) -> Iterator[Example]:
     has_data = False
-    for name in stream.members() if stream.peek() == "{" else _no_members(stream):
+    if stream.peek() != "{":
+        stream.value()
+        names: Iterable[str] = ()
+    else:
+        names = stream.members()
+    for name in names:
         if name == "data" and stream.peek() == "[":
             has_data = True
             for i, example in enumerate(stream.elements()):
                 yield None, f"data[{i}]", example
-        else:
-            _check_member(name, stream.value(), faults)
+            continue
+        value = stream.value()
+        if name == "version" and not isinstance(value, str):
+            faults.add(None, "version", f"must be a text, not {kind(value)}")
+        elif name not in ("version", "data"):
+            faults.add(None, "", f"unknown field {quoted(name)}: remove it; there are version, data")
     if not has_data:
         faults.add(None, "data", 'the file must be {"version": text, "data": list}, or one example a line')
-
-
-def _no_members(stream: JsonStream) -> Iterator[str]:
-    stream.value()
-    yield from ()
-
-
-def _check_member(name: str, value: object, faults: Faults) -> None:
-    if name == "version" and not isinstance(value, str):
-        faults.add(None, "version", f"must be a text, not {kind(value)}")
-    elif name not in ("version", "data"):
-        faults.add(None, "", f"unknown field {quoted(name)}: remove it; there are version, data")
 
 
 # From examples to documents

@@ -87,16 +87,14 @@ class ParquetFile:
         kind, length = ANSWER.unpack(head) if len(head) == ANSWER.size else (b"", 0)
         content = self._taken.read(length)
         if not kind or len(content) < length:
+            code = self._process.wait()
+            how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
             raise Refused(
                 "parquet_not_written",
-                f"The process that writes Parquet ended {_how(self._process.wait())}, so the file is not whole. "
+                f"The process that writes Parquet ended {how}, so the file is not whole. "
                 "Make it again; where that happens each time, take another format.",
                 status=503,
             )
         if kind == REFUSED:
             raise ValueError(content.decode(errors="replace"))
         return content
-
-
-def _how(code: int) -> str:
-    return f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"

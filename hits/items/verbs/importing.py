@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
-from hits.core.jobs.leases import Held, LeaseLostError, lease
+from hits.core.jobs.leases import Held, LeaseLostError, StoppedError, lease
 from hits.formats.files import encodings, media_zip
 from hits.formats.files.bulk import without_cycle_collection
 from hits.formats.files.faults import Fault, Faults, FormatErrors
@@ -65,10 +65,6 @@ TRIED = (
 
 
 ARCHIVED = "The project is archived, so nothing is imported into it. An owner can restore it; then send the file again."
-
-
-class _Stopped(Exception):
-    """A lead stopped the import, or it has ended elsewhere."""
 
 
 _BEING_IMPORTED = "The same file is being imported: {}."
@@ -325,7 +321,7 @@ def import_upload(upload_pk: int) -> int:
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0
-        except (_Stopped, LeaseLostError):
+        except (LeaseLostError, StoppedError):
             return 0
         except UNUSABLE as error:
             # Trying again would find the same.
@@ -523,7 +519,7 @@ def _note(upload: Upload, **values: object) -> bool:
 
 def _go_on(upload: Upload, **values: object) -> None:
     if not _note(upload, **values):
-        raise _Stopped
+        raise StoppedError
 
 
 def _progress(upload: Upload, held: Held) -> Callable[[int], None]:

@@ -98,16 +98,15 @@ def course(unit: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     name = "alpha" if known("alpha") else "pairwise"
     percent, found = name == "pairwise", known(name)
-    moments = [charts.Moment(row["at"], row["value"], _course_title(row, percent)) for row in found]
+    moments = []
+    for row in found:
+        value = f"{100 * row['value']:.1f} %" if percent else f"{row['value']:.3f}"
+        answers = f"{row['harvested']:,} answer{'' if row['harvested'] == 1 else 's'}"
+        title = f"{row['at']:%-d %b %Y, %H:%M} UTC: {value} over {answers}"
+        moments.append(charts.Moment(row["at"], row["value"], title))
     what = f"{FIGURES[name]} of {unit}"
     plot = charts.figures_over_time(moments, what, charts.percent if percent else None)
     return {"course": found, "course_plot": plot, "course_of": FIGURES[name], "course_percent": percent}
-
-
-def _course_title(row: Mapping[str, Any], percent: bool) -> str:
-    value = f"{100 * row['value']:.1f} %" if percent else f"{row['value']:.3f}"
-    answers = f"{row['harvested']:,} answer{'' if row['harvested'] == 1 else 's'}"
-    return f"{row['at']:%-d %b %Y, %H:%M} UTC: {value} over {answers}"
 
 
 def _unit(unit: Mapping[str, Any], items: Mapping[int, Item], values: ValueWords) -> dict[str, Any]:

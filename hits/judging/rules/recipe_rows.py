@@ -80,14 +80,17 @@ class Rows:
 
     def chain(self) -> Iterator[ChainItem]:
         first, *later = self._project.stages.filter(crowd=True).order_by("position")
-        keys = [first.key, *(stage.key for stage in later)]
         rows = first.items.filter(state=Item.State.KEPT).select_related("document")
         rows = rows.order_by(by_code_point("document__key"), by_code_point("key"))
         items = rows.iterator(chunk_size=CHUNK)
         while chunk := list(islice(items, CHUNK)):
             kept = [_kept(stage, chunk) for stage in later]
             for item in chunk:
-                reached = _unbroken(keys, [True, *(item.key in of_stage for of_stage in kept)])
+                reached = [first.key]
+                for stage, of_stage in zip(later, kept, strict=True):
+                    if item.key not in of_stage:
+                        break
+                    reached.append(stage.key)
                 document = item.document
                 yield ChainItem(
                     document.key, item.key, document.origin, document.purpose, document.data, item.data, tuple(reached)
@@ -142,13 +145,6 @@ def _kept(stage: Stage, items: Sequence[Item]) -> set[str]:
     """Those of the items' keys that the stage keeps, too."""
     kept = stage.items.filter(state=Item.State.KEPT, key__in=[item.key for item in items])
     return set(kept.values_list("key", flat=True))
-
-
-def _unbroken(keys: Sequence[str], kept: Sequence[bool]) -> Iterator[str]:
-    for key, stands in zip(keys, kept, strict=True):
-        if not stands:
-            return
-        yield key
 
 
 def _parts(items: Sequence[int]) -> dict[int, dict[str, str]]:

@@ -43,10 +43,13 @@ def refresh_summary(stage: Stage) -> bool:
         StageSummary.objects.filter(pk=summary.pk).update(is_old=True)
         return False
     began = time.monotonic()
+    histogram = [0] * HISTOGRAM_BINS
+    for scored, correct in stage.worker_stats.filter(scored__gt=0).values_list("scored", "correct"):
+        histogram[min(HISTOGRAM_BINS - 1, correct * HISTOGRAM_BINS // scored)] += 1
     figures = {
         **_item_figures(stage),
         **_answer_figures(stage),
-        "histogram": _histogram(stage),
+        "histogram": histogram,
         **_timeline(stage),
     }
     figures |= {"count_seconds": time.monotonic() - began, "is_old": False}
@@ -174,13 +177,6 @@ def median_of(assignments: QuerySet[Assignment], count: int) -> float | None:
         return None
     middle = assignments.order_by("seconds").values_list("seconds", flat=True)[(count - 1) // 2 : count // 2 + 1]
     return median(seconds for seconds in middle if seconds is not None)
-
-
-def _histogram(stage: Stage) -> list[int]:
-    bins = [0] * HISTOGRAM_BINS
-    for scored, correct in stage.worker_stats.filter(scored__gt=0).values_list("scored", "correct"):
-        bins[min(HISTOGRAM_BINS - 1, correct * HISTOGRAM_BINS // scored)] += 1
-    return bins
 
 
 def _timeline(stage: Stage) -> dict:

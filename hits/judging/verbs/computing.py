@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from hits.core.action_log import record
 from hits.core.jobs.failures import PASSING
-from hits.core.jobs.leases import Held, LeaseLostError, lease
+from hits.core.jobs.leases import Held, LeaseLostError, StoppedError, lease
 from hits.formats.files import zipped
 from hits.formats.files.faults import FormatErrors
 from hits.judging.rules import stage_statistics
@@ -50,10 +50,6 @@ LONGEST_ERROR = 20_000
 MOST_COUNTED = 1000
 _GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
 _BROKEN_OFF = (ComputationRun.State.STOPPED, ComputationRun.State.FAILED)
-
-
-class _Stopped(Exception):
-    """A lead stopped the run."""
 
 
 def computations(project: Project) -> list[Computation]:
@@ -255,7 +251,7 @@ def run(pk: int) -> int:
             return 0
         try:
             return _run(found, held)
-        except (_Stopped, LeaseLostError):
+        except (LeaseLostError, StoppedError):
             return 0
         except FormatErrors as error:
             _refuse(found, error)
@@ -395,14 +391,16 @@ class _Writing:
         if len(self._waiting) >= CHUNK:
             self._held.renew()
             if not _running(self._run).exists():
-                raise _Stopped
+                raise StoppedError
             self._write()
 
     def advance(self, said: Progress) -> None:
         self._held.renew()
         values: dict[str, Any] = {"done": said.done, "total": said.total}
         if said.anew:
-            self._forget()
+            self._waiting.clear()
+            self._run.results.all().delete()
+            self._run.log = []
             values |= {"log": [], "summary": None, "checkpoint": None, "kept": 0}
         if said.entry is not None:
             self._run.log = [*self._run.log, said.entry]
@@ -420,7 +418,7 @@ class _Writing:
                     # It comes forward, however often it is interrupted.
                     values["attempts"] = 0
             if not _running(self._run).update(**values):
-                raise _Stopped
+                raise StoppedError
 
     def conclude(self) -> int:
         with transaction.atomic():
@@ -428,15 +426,10 @@ class _Writing:
             items = self._run.results.count()
             done = {"state": ComputationRun.State.DONE, "finished_at": timezone.now(), "items": items}
             if not _running(self._run).update(**done):
-                raise _Stopped
+                raise StoppedError
             if self._of_agreement:
                 stage_statistics.conclude(self._stage, self._run, self._workers)
         return items
-
-    def _forget(self) -> None:
-        self._waiting.clear()
-        self._run.results.all().delete()
-        self._run.log = []
 
     def _write(self) -> None:
         rows = dict(Item.objects.filter(stage=self._stage, key__in=self._waiting).values_list("key", "pk"))

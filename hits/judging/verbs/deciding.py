@@ -112,7 +112,11 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         withdrawn = _withdrawn(pks)
         comparison = Comparison.of(stage)
         votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"], comparison)
-        routed = _by_models(stage, [pk for pk in pks if pk not in withdrawn and pk not in votes])
+        # To them no answer of people counts. Where the stage has come to go by values that are computed over people's
+        # answers, these items wait for people again.
+        unanswered = [pk for pk in pks if pk not in withdrawn and pk not in votes]
+        by_people = not unanswered or aggregated_values.looked_at(stage)
+        routed = {} if by_people else model_votes.of_items(unanswered)
         votes |= {pk: model_votes.votes(one.labels, rule.params["answers"]) for pk, one in routed.items()}
         votes = {pk: votes[pk] for pk in pks}
         _mark_changed(items, votes)
@@ -143,17 +147,14 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
             item.wanted = wanted.get(item.pk)
         Item.objects.bulk_update(items, _WRITTEN, batch_size=500)
         answer_reserves.release(stage, pks)
-        _tell_why(items, newest)
+        # HITs whose items wait for a lead because nobody came say so.
+        left = [newest[item.pk] for item in items if item.state == Item.State.NEW and item.pk in newest]
+        left = [hit for hit in left if hit.state == Hit.State.CLOSED and not hit.closed_early and _nobody_comes(hit)]
+        why = NOBODY_CAME.format(times=REOPENINGS + 1)
+        Hit.objects.filter(id__in=[hit.pk for hit in left]).update(error=why)
         _mark_unwanted(stage, outcomes, hits, withdrawn)
         # What was drawn from them goes and comes with them.
         Item.objects.filter(parent__in=turned).update(stale=True)
-
-
-def _by_models(stage: Stage, pks: Sequence[int]) -> dict[int, model_votes.Decided]:
-    """Those of these items, to which no answer of people counts, that models decide. None where the stage has come to
-    go by values that are computed over people's answers: these items wait for people again.
-    """
-    return {} if not pks or aggregated_values.looked_at(stage) else model_votes.of_items(pks)
 
 
 def _withdrawn(pks: Sequence[int]) -> set[int]:
@@ -348,18 +349,16 @@ def _mark_unwanted(
     stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit], withdrawn: Collection[int]
 ) -> None:
     """An item that has its answers back, for instance since a block was undone, wants none in their place."""
-    judged = by_item(hits, outcomes).values()
-    touched = {hit.pk: hit for rows in judged if any(map(_may_be_answered, rows)) for hit in rows}
+    touched: dict[int, Hit] = {}
+    for rows in by_item(hits, outcomes).values():
+        if any(hit.unwanted or free_places(hit) > 0 for hit in rows):
+            touched |= {hit.pk: hit for hit in rows}
     asked = all_item_pks(touched.values())
     needed = _still_wanted(stage, asked, outcomes, withdrawn)
     beside = asked - set(outcomes)
     known = {hit.pk for hit in hits}
     others = [hit for hit in with_coming(hits_of(beside)) if hit.pk not in known] if beside else []
     mark_unwanted(touched.values(), surplus(by_item([*hits, *others], asked), needed))
-
-
-def _may_be_answered(hit: Hit) -> bool:
-    return hit.unwanted or free_places(hit) > 0
 
 
 def _still_wanted(
@@ -397,13 +396,6 @@ def _state(outcome: Outcome, newest: Any, unscored: bool) -> str:
 
 def _nobody_comes(newest: Any) -> bool:
     return newest.reopened >= REOPENINGS
-
-
-def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
-    """HITs whose items wait for a lead because nobody came say so."""
-    left = [newest[item.pk] for item in items if item.state == Item.State.NEW and item.pk in newest]
-    given_up = [hit.pk for hit in left if hit.state == Hit.State.CLOSED and not hit.closed_early and _nobody_comes(hit)]
-    Hit.objects.filter(id__in=given_up).update(error=NOBODY_CAME.format(times=REOPENINGS + 1))
 
 
 def _measured(stage: Stage) -> Json | None:

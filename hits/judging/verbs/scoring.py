@@ -34,7 +34,8 @@ def score(stage: Stage) -> int:
     """
     protocol, settings = protocol_of(stage), settings_of(stage)
     total = 0
-    while rows := _unscored(stage):
+    unscored = stage.assignments.filter(scored=False).select_related("hit__item__document", "worker").order_by("id")
+    while rows := list(unscored[:CHUNK]):
         items = items_of(row.hit for row in rows)
         labels = [_labels(stage, protocol, settings, row, items[row.hit.pk]) for row in rows]
         new_fields.take_up(stage, (label.unit for of_row in labels for label in of_row))
@@ -43,11 +44,6 @@ def score(stage: Stage) -> int:
     if total:
         refresh_summary(stage)
     return total
-
-
-def _unscored(stage: Stage) -> list[Assignment]:
-    rows = stage.assignments.filter(scored=False).select_related("hit__item__document", "worker")
-    return list(rows.order_by("id")[:CHUNK])
 
 
 def _score_chunk(stage: Stage, rows: Sequence[Assignment], labels: Sequence[list[Label]]) -> None:

@@ -30,7 +30,11 @@ class Command(OperatorCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         if options["allow"]:
-            return self._allow(plain_name(options["username"]))
+            username = plain_name(options["username"])
+            if not Guest.objects.filter(user__username=username).delete()[0]:
+                raise CommandError(f"{username} is no account that an invitation made. Nothing was changed.")
+            self.say(f"{username} may start projects.")
+            return
         given = os.environ.get(FROM_ENVIRONMENT, "")
         account = passwords.create_account(options["username"], options["email"], given)
         if given:
@@ -40,9 +44,3 @@ class Command(OperatorCommand):
             self.say(f"{account.username}: a link to set the password was sent to {account.email}.")
         else:
             self.say(passwords.link(account))
-        return None
-
-    def _allow(self, username: str) -> None:
-        if not Guest.objects.filter(user__username=username).delete()[0]:
-            raise CommandError(f"{username} is no account that an invitation made. Nothing was changed.")
-        self.say(f"{username} may start projects.")

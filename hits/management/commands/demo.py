@@ -162,8 +162,13 @@ class Command(BaseCommand):
             projects.want_answers(first, options["answers"], options["answers"])
         for key, workers in options["grants"].items():
             granting.grant(project, key, workers, user)
-        price = sum((_publish(stage, user) for stage in _with_items(project)), Decimal(0))
-        _refuse_nothing(project)
+        # Those that the import brought items for and that people are asked in.
+        with_items = project.stages.filter(Exists(Item.objects.filter(stage=OuterRef("pk"))), crowd=True)
+        price = sum((_publish(stage, user) for stage in list(with_items.order_by("position"))), Decimal(0))
+        if not Hit.objects.filter(stage__project=project).exists():
+            # The crowd would wait for work that never comes.
+            name = project.uploads.values_list("name", flat=True).first()
+            raise CommandError(f"Nothing was published: the import of {name} brought no item that could be.")
         return {
             "answers": first.answers,
             "need": first.rule["params"].get("need"),
@@ -180,7 +185,9 @@ class Command(BaseCommand):
             if patience.is_over((left, *_counts(project))):
                 raise CommandError(f"Nothing moved for {options['seconds']:g} seconds: {'; '.join(left)}.")
             _approve(project)
-            _publish_held(project)
+            # What waits for a lead's look goes out.
+            for stage in project.stages.filter(crowd=True, auto_publish=False, items__state=Item.State.NEW).distinct():
+                queue.start(publish_arrivals, stage.pk)
             if time.monotonic() - said > SAY_SECONDS:
                 said = time.monotonic()
                 self._say(project)
@@ -258,20 +265,6 @@ def _offer_tests(project: Project) -> None:
             time.sleep(LOOK_SECONDS)
 
 
-def _with_items(project: Project) -> list[Stage]:
-    """Those that the import brought items for and that people are asked in."""
-    return list(
-        project.stages.filter(Exists(Item.objects.filter(stage=OuterRef("pk"))), crowd=True).order_by("position")
-    )
-
-
-def _refuse_nothing(project: Project) -> None:
-    """Raises CommandError: without a HIT the crowd would wait for work that never comes."""
-    if not Hit.objects.filter(stage__project=project).exists():
-        name = project.uploads.values_list("name", flat=True).first()
-        raise CommandError(f"Nothing was published: the import of {name} brought no item that could be.")
-
-
 def _refuse_unpublished(project: Project) -> None:
     """Raises CommandError when all that was to be published was refused, with the marketplace's reason."""
     hits = Hit.objects.filter(stage__project=project)
@@ -345,12 +338,6 @@ def _approve(project: Project) -> None:
         held = stage.assignments.filter(ELIGIBLE, state=Assignment.State.SUBMITTED, decision="", scored=True)
         if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
             queue.start(finish_reviews, stage.pk)
-
-
-def _publish_held(project: Project) -> None:
-    """What waits for a lead's look goes out."""
-    for stage in project.stages.filter(crowd=True, auto_publish=False, items__state=Item.State.NEW).distinct():
-        queue.start(publish_arrivals, stage.pk)
 
 
 def unfinished(project: Project) -> Iterator[str]:

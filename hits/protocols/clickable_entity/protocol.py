@@ -92,7 +92,10 @@ class ClickableEntity:
             value={"start": start, "end": end, "text": document["text"][start : end + 1]},
             correct=_is_correct(document, item.get("answers") or [], span),
         )
-        return CheckedAnswer((label,), _remark(fields))
+        said = [sentence for name, sentence in REPORTS.items() if fields.get(name)]
+        if comment := _NOT_PRINTED.sub("", str(fields.get(COMMENT, ""))).strip():
+            said.append(comment)
+        return CheckedAnswer((label,), cut(" ".join(said), MAX_REMARK))
 
     def levels(self, settings: Json) -> dict[str, str]:
         return {"entity": "nominal"}
@@ -180,12 +183,6 @@ def _is_correct(document: Json, references: Sequence[Json], chosen: Span) -> boo
     wanted = {groups.get((answer["start"], answer["end"])) for answer in references}
     surface = normalise(text[chosen[0] : chosen[1] + 1].casefold())
     return groups[chosen] in wanted or surface in {normalise(answer["text"].casefold()) for answer in references}
-
-
-def _remark(fields: Mapping[str, str]) -> str:
-    said = [sentence for name, sentence in REPORTS.items() if fields.get(name)]
-    comment = _NOT_PRINTED.sub("", str(fields.get(COMMENT, ""))).strip()
-    return cut(" ".join([*said, comment] if comment else said), MAX_REMARK)
 
 
 protocol = ClickableEntity()

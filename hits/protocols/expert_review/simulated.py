@@ -80,17 +80,17 @@ def _told(screen: Screen, story: str, key: AnswerKey) -> bool:
 def _card(part: Node) -> Card:
     areas = {area.attributes["data-slot"]: area for area in part.all("textarea")}
     lists = {select.attributes["data-pick"]: select for select in part.all("select", "data-pick")}
+    offered = {}
+    for slot in ANSWERS:
+        select = lists.get(areas[slot].attributes["name"])
+        options = select.all("option") if select else []
+        offered[slot] = {one.attributes["value"]: one.text().strip() for one in options if one.attributes["value"]}
     return Card(
         ident=part.attributes["data-id"],
         answerable=part.attributes["data-answerable"] == "yes",
         texts={slot: area.text().strip() for slot, area in areas.items()},
-        offered={slot: _offered(lists.get(areas[slot].attributes["name"])) for slot in ANSWERS},
+        offered=offered,
     )
-
-
-def _offered(select: Node | None) -> dict[str, str]:
-    options = select.all("option") if select else []
-    return {one.attributes["value"]: one.text().strip() for one in options if one.attributes["value"]}
 
 
 def _delete(cards: Sequence[Card]) -> None:
@@ -132,15 +132,11 @@ def _exchange(card: Card, slot: str, fits: Callable[[str], bool], own: Sequence[
 
 def _make_distinct(card: Card) -> None:
     """Two answers that say the same, or one that is missing, no page takes: then another one, or the question goes."""
-    if card.goes or _distinct(card):
+    correct, incorrect = (card.texts[slot] for slot in ANSWERS)
+    if card.goes or (card.texts["text"] and correct and incorrect and alike(correct) != alike(incorrect)):
         return
     for value, text in card.offered["incorrect"].items():
-        if alike(text) != alike(card.texts["correct"]) and card.texts["correct"]:
+        if correct and alike(text) != alike(correct):
             card.take("incorrect", value)
             return
     card.delete("other", words=INDISTINCT)
-
-
-def _distinct(card: Card) -> bool:
-    correct, incorrect = (card.texts[slot] for slot in ANSWERS)
-    return bool(card.texts["text"] and correct and incorrect) and alike(correct) != alike(incorrect)

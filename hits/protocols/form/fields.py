@@ -1234,8 +1234,13 @@ class Spans(_Listing):
         return marked.in_words(value, self.text(item), self.choice_texts(item))
 
     def known(self, text: str, item: Item) -> list[Json]:
+        spans: list[marked.Span] = []
         try:
-            spans = [self._known_span(one, item) for one in filling.listed(text)]
+            for one in filling.listed(text):
+                start, end, label = (one["start"], one["end"], one["label"]) if isinstance(one, dict) else one
+                if type(start) is not int or type(end) is not int:
+                    raise ValueError("An end is no whole number.")
+                spans.append((start, end, self.choice_of(str(label), item)))
         except NoGoldError:
             raise
         except (ValueError, TypeError, LookupError) as error:
@@ -1247,12 +1252,6 @@ class Spans(_Listing):
 
     def suggested(self, text: str, item: Item) -> Any:
         return self.known(text, item)
-
-    def _known_span(self, given: Any, item: Item) -> marked.Span:
-        start, end, label = (given["start"], given["end"], given["label"]) if isinstance(given, dict) else given
-        if type(start) is not int or type(end) is not int:
-            raise ValueError("An end is no whole number.")
-        return start, end, self.choice_of(str(label), item)
 
 
 def _as_objects(spans: Sequence[marked.Span]) -> list[Json]:

@@ -37,12 +37,6 @@ Fault = tuple[str, str]
 """Where in a display or field something is wrong, such as `choices[2].text`, and the rest of the sentence."""
 
 
-def _what_to_do(column: str) -> str:
-    # What an earlier stage said is a column such as `ask.mood`; a file may have such a name too.
-    said = " An earlier stage brings it only where its answers agree." if "." in column else ""
-    return f"add it, or correct the form.{said}"
-
-
 def _with_braces(text: str) -> str:
     if faults := filling.faults_of(text):
         raise ValueError(*faults)
@@ -118,7 +112,9 @@ class Item:
     def missing(self, names: Sequence[str]) -> Iterator[str]:
         for name in names:
             if name not in self.columns:
-                yield f"The form names the column {name!r:.60}, which is missing: {_what_to_do(name)}"
+                # What an earlier stage said is a column such as `ask.mood`; a file may have such a name too.
+                said = " An earlier stage brings it only where its answers agree." if "." in name else ""
+                yield f"The form names the column {name!r:.60}, which is missing: add it, or correct the form.{said}"
 
 
 class Choice(Table):

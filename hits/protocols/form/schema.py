@@ -113,7 +113,10 @@ def _read(text: str) -> tuple[Form | None, Sequence[str]]:
         faults += _key_faults(given["ask"])
         faults += _condition_faults(given["ask"], ask)
     if not faults:
-        faults += [*_gold_faults(show, ask), *_naming_faults([*show, *ask])]
+        faults += _gold_faults(show, ask)
+        named = sum(filling.names_in(text) for part in [*show, *ask] for text in part.texts())
+        if named > MOST_NAMED:
+            faults.append(f"form names columns {named:,} times, the limit is {MOST_NAMED}")
     if faults:
         more = [f"form has {len(faults) - MOST_FAULTS:,} more faults"] if len(faults) > MOST_FAULTS else []
         return None, tuple(f"{fault}." for fault in [*faults[:MOST_FAULTS], *more])
@@ -188,12 +191,6 @@ def _gold_faults(show: Sequence[Display], ask: Sequence[Field]) -> Iterator[str]
         for name in field.gold_columns().values():
             if name in shown:
                 yield f"ask[{at}] must not take its gold answers from the column {name!r:.60}, which workers see"
-
-
-def _naming_faults(parts: Sequence[Kind]) -> Iterator[str]:
-    count = sum(filling.names_in(text) for part in parts for text in part.texts())
-    if count > MOST_NAMED:
-        yield f"form names columns {count:,} times, the limit is {MOST_NAMED}"
 
 
 # JSON Schema

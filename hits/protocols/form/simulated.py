@@ -42,7 +42,10 @@ def _answered(person: Person, section: Node, place: str) -> dict[str, str] | Non
     if kind == "spans":
         return _spans(person, section, place)
     if radios := section.all("input", type="radio"):
-        return _radios(person, radios, place)
+        of_name: dict[str, list[str]] = {}
+        for node in radios:
+            of_name.setdefault(node.attributes["name"], []).append(node.attributes["value"])
+        return {name: choose(values, person, f"{place} {name}") for name, values in of_name.items()}
     if select := section.first("select", "name"):
         values = [node.attributes["value"] for node in select.all("option") if node.attributes["value"]]
         return {select.attributes["name"]: choose(values, person, place)}
@@ -56,12 +59,6 @@ def _boxes(person: Person, section: Node, place: str) -> dict[str, str]:
     first = choose(names, person, place)
     least = int(section.all("div", "data-least")[0].attributes["data-least"])
     return dict.fromkeys([first, *(name for name in names if name != first)][: max(1, least)], "yes")
-
-
-def _radios(person: Person, radios: Sequence[Node], place: str) -> dict[str, str]:
-    names = list(dict.fromkeys(node.attributes["name"] for node in radios))
-    values = {name: [node.attributes["value"] for node in radios if node.attributes["name"] == name] for name in names}
-    return {name: choose(values[name], person, f"{place} {name}") for name in names}
 
 
 def _spans(person: Person, section: Node, place: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import Any
 from common.html_pages import ANNOTATION, OWN_FORMS, VOID, Fault, is_submit, position
 from common.html_tags import SCRIPT, Page, Tag
 from common.html_templates import PLACEHOLDER, filled, placeholder_names, size_of, template_faults, with_form
-from hits.protocols.html_page.controls import Control, Field, controls, fields, ranges
+from hits.protocols.html_page.controls import Field, controls, fields, ranges
 from hits.text.markup import sanitised
 
 # A question has 65,535 bytes at most; the XML around the page is a part of it.
@@ -105,8 +105,11 @@ def read_template(text: str) -> tuple[Template | None, tuple[str, ...]]:
     crowd = any(tag.name in (CROWD_FORM, ANNOTATION) for tag in page.tags)
     names, asked = tuple(placeholder_names(text)), fields(page)
     buttons = frozenset(one.name for one in controls(page)) - asked.keys()
+    # Whether anything of the page's own runs: a script, or an attribute such as onclick.
+    scripted = any(tag.name == SCRIPT and not _is_ours(tag) for tag in page.tags)
+    scripted = scripted or any(one.name.startswith("on") for tag in page.tags for one in tag.attributes)
     makes_fields = _script_may(page, text, _MAKES)
-    return Template(with_form(text), names, asked, _is_scripted(page), crowd, buttons, makes_fields), ()
+    return Template(with_form(text), names, asked, scripted, crowd, buttons, makes_fields), ()
 
 
 def with_more(template: Template, names: Sequence[str]) -> Template:
@@ -201,7 +204,8 @@ def _placeholder_faults(text: str, page: Page) -> Iterator[Fault]:
 def _control_faults(text: str, page: Page) -> Iterator[Fault]:
     found = controls(page)
     for one in found:
-        if fault := _control_fault(one):
+        if one.shape == "file":
+            fault = f"the field {one.name!r:.60} asks for a file, and the marketplace takes none: take it out."
             yield Fault(*position(text, one.tag.start), fault)
     asked = fields(page)
     for one in found:
@@ -214,12 +218,6 @@ def _control_faults(text: str, page: Page) -> Iterator[Fault]:
             )
     if len(asked) > MOST_FIELDS:
         yield Fault(1, 0, f"there are {len(asked):,} fields; at most {MOST_FIELDS} are taken.")
-
-
-def _control_fault(one: Control) -> str:
-    if one.shape == "file":
-        return f"the field {one.name!r:.60} asks for a file, and the marketplace takes none: take it out."
-    return ""
 
 
 # Forms
@@ -280,12 +278,6 @@ def _outside(text: str, page: Page, forms: Sequence[tuple[Tag, int]]) -> Iterato
 
 
 # Scripts
-
-
-def _is_scripted(page: Page) -> bool:
-    """Whether anything of the page's own runs: a script, or an attribute such as onclick."""
-    own = any(tag.name == SCRIPT and not _is_ours(tag) for tag in page.tags)
-    return own or any(one.name.startswith("on") for tag in page.tags for one in tag.attributes)
 
 
 def _script_may(page: Page, text: str, what: Pattern[str]) -> bool:

@@ -8,7 +8,7 @@ reasoning, and of the common sense that some need); Huang et al. (2019), Cosmos 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing
@@ -195,21 +195,16 @@ class Labelling:
         for _document, _item, given in items:
             if not given:
                 continue
-            labels.append(has_most([_ids(said) & first for said in given]))
+            chosen = [_ids(said) for said in given]
+            labels.append(has_most([ids & first for ids in chosen]))
             if labels[-1] & opens:
-                second.append(_second(given, first, opens))
+                second.append(has_most([ids - first for ids in chosen if ids & opens]))
         if not labels:
             return {}
         report = label_shares(labels).to_dict()
         if opens:
             report["dependent"] = label_shares(second).within(len(labels)).to_dict()
         return report
-
-
-def _second(given: Sequence[Said], first: Set[str], opens: Set[str]) -> frozenset[str]:
-    """The labels of the second list that most of the answers give which call for it."""
-    ids = [_ids(said) for said in given]
-    return has_most([found - first for found in ids if found & opens])
 
 
 def _statement(item: Json) -> list[str]:

@@ -27,18 +27,15 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
 def _choose(person: Person, item: str, choices: dict[str, str], question: Written, suggested: str) -> str:
     if person.chooses_blindly:
         return one_of(sorted(choices), person, item, "random")
-    right = _having(choices, question.correct) or _none_of_the_above(choices)
+    # However it is spelled: files say "None of the above choices ." as well.
+    none = [value for value, text in choices.items() if text.casefold().startswith(NONE_OF_THE_ABOVE)]
+    right = _having(choices, question.correct) or none
     wrong = [value for value in sorted(choices) if value not in right]
     knows = happens(person, item, "knows", person.accuracy)
     proposed = _having(choices, [suggested]) if suggested else []
     if proposed and not knows and happens(person, item, "follows", person.follows):
         return proposed[0]
     return one_of((right if knows else wrong) or sorted(choices), person, item, "which")
-
-
-def _none_of_the_above(choices: dict[str, str]) -> list[str]:
-    """However it is spelled: files say "None of the above choices ." as well."""
-    return [value for value, text in choices.items() if text.casefold().startswith(NONE_OF_THE_ABOVE)]
 
 
 def _having(choices: dict[str, str], texts: Iterable[str]) -> list[str]:

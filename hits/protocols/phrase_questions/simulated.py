@@ -87,7 +87,10 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     said: dict[str, str] = {}
     for number, one in enumerate(_phrases(screen), start=1):
         turn = draw(person.seed, person.name, item, one.field)
-        ideas = _careless(number, turn) if person.writes_junk else _careful(one, form["data-part"], number, turn)
+        ideas: Iterable[str] = _careful(one, form["data-part"], number, turn)
+        if person.writes_junk:
+            # A question of yes or no, which is refused, then any few words.
+            ideas = [_YES_OR_NO, _CARELESS[int(turn * len(_CARELESS))], _ANYTHING.format(number=number)]
         said[one.field] = _first_taken(ideas, {asked(text) for text in said.values()}, rules)
     return Answer(item, said)
 
@@ -123,13 +126,6 @@ def _marked(sentence: Node, names: list[str]) -> Iterator[Asked]:
 
 def _ids(child: Node | str) -> list[str]:
     return [] if isinstance(child, str) else child.attributes.get("data-phrases", "").split()
-
-
-def _careless(number: int, turn: float) -> Iterator[str]:
-    """A question of yes or no, which is refused, then any few words."""
-    yield _YES_OR_NO
-    yield _CARELESS[int(turn * len(_CARELESS))]
-    yield _ANYTHING.format(number=number)
 
 
 def _careful(one: Asked, part: str, number: int, turn: float) -> Iterator[str]:

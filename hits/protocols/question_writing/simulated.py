@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey, Written
@@ -17,17 +15,14 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
         return None
     story, questions = found
     item = f"write {story}"
-    chosen = _junk(person, item, key.junk) if person.writes_junk else questions
+    if person.writes_junk:
+        # All of it, another one first for each paragraph.
+        start = int(draw(person.seed, person.name, item, "junk") * len(key.junk))
+        questions = (*key.junk[start:], *key.junk[:start])
     fields: dict[str, str] = {}
-    for place, question in zip(screen.page.all("fieldset", "data-question"), chosen, strict=False):
+    for place, question in zip(screen.page.all("fieldset", "data-question"), questions, strict=False):
         fields |= _filled(place, question)
     return Answer(item, fields)
-
-
-def _junk(person: Person, item: str, junk: Sequence[Written]) -> list[Written]:
-    """All of it, another one first for each paragraph."""
-    start = int(draw(person.seed, person.name, item, "junk") * len(junk))
-    return [*junk[start:], *junk[:start]]
 
 
 def _filled(place: Node, question: Written) -> dict[str, str]:

@@ -17,7 +17,14 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     if question is None:
         return None
     item = f"select {asked} {' '.join(sorted(boxes.values()))} {text}"
-    ticked = [name for name, text in boxes.items() if _ticks(person, item, text, is_one_of(text, question.correct))]
+    ticked = []
+    for name, choice in boxes.items():
+        if person.chooses_blindly:
+            ticks = happens(person, item, f"random {choice}", 0.5)
+        else:
+            ticks = is_one_of(choice, question.correct) == happens(person, item, f"knows {choice}", person.accuracy)
+        if ticks:
+            ticked.append(name)
     return Answer(item, dict.fromkeys(ticked or [NONE], TICKED))
 
 
@@ -27,9 +34,3 @@ def _boxes(screen: Screen) -> dict[str, str]:
     if found.pop(NONE, None) is None:
         raise NotATaskError("The page has no box for none of the answers.")
     return found
-
-
-def _ticks(person: Person, item: str, text: str, right: bool) -> bool:
-    if person.chooses_blindly:
-        return happens(person, item, f"random {text}", 0.5)
-    return right == happens(person, item, f"knows {text}", person.accuracy)

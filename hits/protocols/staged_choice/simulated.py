@@ -25,7 +25,12 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     name = next((one.name for one in screen.controls("radio")), "")
     if asked is None:
         item = f"{name} {story[0]}"
-        return Answer(item, _on_paragraph(person, item, name, choices))
+        if not name:
+            return Answer(item, {})
+        # Stories of the key are fit to be read.
+        return Answer(
+            item, {name: one_of(sorted(choices), person, item, "random") if person.chooses_blindly else "good"}
+        )
     question = key.question(text, asked.own_text())
     if question is None:
         return None
@@ -37,13 +42,6 @@ def _shown(step: Node, choices: dict[str, str]) -> str:
     """The answers on the screen in one order for everybody: two sets may share their question."""
     picked = step.first("bdi")
     return " ".join(sorted(choices.values())) + (picked.text() if picked else "")
-
-
-def _on_paragraph(person: Person, item: str, name: str, values: dict[str, str]) -> dict[str, str]:
-    """Stories of the key are fit to be read."""
-    if not name:
-        return {}
-    return {name: one_of(sorted(values), person, item, "random") if person.chooses_blindly else "good"}
 
 
 def _said(person: Person, item: str, name: str, values: dict[str, str], question: Written) -> str:

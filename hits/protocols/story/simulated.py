@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from hits.crowd.answering import Answer
 from hits.crowd.key import AnswerKey
@@ -31,19 +32,14 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     story = one_of(stories, person, item, "begin")
     begun = _sentences(story)[:BEGUN]
     padding = [*key.other_stories(scenario), *(other for other in stories if other != story)]
-    padded = _padded(begun, _spread(padding), int(count["data-shortest"]))
+    # The first sentence of every story, then the second of every one: nothing that hangs together.
+    spread = (sentence for nth in zip_longest(*map(_sentences, padding)) for sentence in nth if sentence is not None)
+    padded = _padded(begun, spread, int(count["data-shortest"]))
     return Answer(item, {field: padded}, tries=({field: " ".join(begun)},))
 
 
 def _sentences(story: str) -> list[str]:
     return [sentence.text for sentence in sentences(story)]
-
-
-def _spread(stories: Sequence[str]) -> Iterator[str]:
-    """The first sentence of every story, then the second of every one: nothing that hangs together."""
-    parts = [_sentences(story) for story in stories]
-    for at in range(max(map(len, parts), default=0)):
-        yield from (part[at] for part in parts if at < len(part))
 
 
 def _padded(begun: Sequence[str], padding: Iterator[str], shortest: int) -> str:

@@ -56,7 +56,10 @@ def reconcile(*, dry_run: bool = False, close_unknown: bool = False, leave_unkno
         adopting_payments.adopt_compensations(market, listed.offers, found.report)
         adopting_payments.adopt_bonuses(market, found.report)
         adopting_qualifications.adopt(market, found.report)
-        _tell_messages(found.report)
+        moments = list(Restoration.objects.filter(reconciled_at=None).values_list("backup_at", flat=True))
+        unknown = WorkerMessage.objects.filter(state=WorkerMessage.State.UNKNOWN, attempted_at__in=moments)
+        for row in unknown.select_related("project", "worker"):
+            found.report.not_known("message", row.project.slug, f"worker {row.worker.worker_id}", row.subject)
         for stage in Stage.objects.filter(crowd=True).select_related("project__account"):
             summaries.refresh_summary(stage)
         left = [line for line in found.report.holding_up if line.kind != "unknown_item" or not close_unknown]
@@ -105,10 +108,3 @@ def _catch_up(stage: Stage, report: Report) -> None:
         report.not_known("unusable", slug, stage.key, str(error))
     if made := items.count() - there:
         report.changed("made", slug, stage.key, counted(made, "item"))
-
-
-def _tell_messages(report: Report) -> None:
-    moments = list(Restoration.objects.filter(reconciled_at=None).values_list("backup_at", flat=True))
-    unknown = WorkerMessage.objects.filter(state=WorkerMessage.State.UNKNOWN, attempted_at__in=moments)
-    for row in unknown.select_related("project", "worker"):
-        report.not_known("message", row.project.slug, f"worker {row.worker.worker_id}", row.subject)

@@ -78,6 +78,10 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
     stage.refresh_from_db(fields=["reward", "state"])
     stage.project.account.refresh_from_db()
     quote = publishing.quote(stage, limit)
+    # Nothing but the budget is in the way, and this person may not raise it so far.
+    account = stage.project.account
+    beyond = quote.items and quote.total > account.left and len(quote.problems) == 1
+    has_to_ask = beyond and requesting_budget.has_to_ask(account, cast(User, request.user), quote.total)
     context: dict[str, Any] = {
         **frame(stage),
         "form": form,
@@ -86,19 +90,12 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         "unoffered": unoffered(stage),
         **overview.pay(stage),
         "affordable": _affordable(quote),
-        "has_to_ask": _has_to_ask(request, stage, quote),
+        "has_to_ask": has_to_ask,
         "rule": aggregation_rule.text_of(stage),
         "expectation_measured": required_answers.is_measured(stage),
         "confirmation": uuid.uuid4(),
     }
     return render(request, "publishing/publish.html", context, status=status)
-
-
-def _has_to_ask(request: HttpRequest, stage: Stage, quote: publishing.Quote) -> bool:
-    """Whether nothing but the budget is in the way, and this person may not raise it so far."""
-    account = stage.project.account
-    beyond = quote.items and quote.total > account.left and len(quote.problems) == 1
-    return bool(beyond and requesting_budget.has_to_ask(account, cast(User, request.user), quote.total))
 
 
 def _affordable(quote: publishing.Quote) -> int | None:

@@ -87,16 +87,15 @@ def _returned(project: Project, stages: Iterable[Stage]) -> list[tuple[ClosedHit
         return []
     named = [(hit, hit_tokens.read(hit.annotation, project.namespace)) for hit in closed]
     marks = {mark for _, one in named if one for mark in (one.mark, *one.further)}
-    if not any(_asks_about(stage, marks) for stage in stages):
+    for stage in stages:
+        keys = stage.items.filter(state=Item.State.NEW).values_list("key", flat=True)
+        if any(hit_tokens.mark(stage.key, key) in marks for key in keys.iterator(chunk_size=2000)):
+            break
+    else:
+        # Most items never came back: none of the marks is that of one that waits to be published.
         return []
     found = zip(closed, asked_items(project, [hit.annotation for hit in closed]), strict=True)
     return [(hit, items) for hit, (_, items) in found if items]
-
-
-def _asks_about(stage: Stage, marks: set[str]) -> bool:
-    """Whether one of the marks is that of an item that waits to be published; most items never came back."""
-    keys = stage.items.filter(state=Item.State.NEW).values_list("key", flat=True)
-    return any(hit_tokens.mark(stage.key, key) in marks for key in keys.iterator(chunk_size=2000))
 
 
 # Numbers that are left out at least, and else as many as were given out before the backup.

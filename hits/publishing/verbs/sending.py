@@ -94,8 +94,10 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
     # After a wait one call tells whether the marketplace takes the rest.
     sizes = chain([1] if batch.state == Batch.State.WAITING else [], repeat(CHUNK))
     settled = sum(count for work in works for count in work(batch, market, held, sizes))
+    planned = batch.extensions.filter(state=Extension.State.PLANNED)
+    waiting = batch.hits.filter(state__in=WAITING)
     # A pause that came with the last call has nothing left to stop.
-    if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not _is_left(batch)):
+    if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not planned.exists() and not waiting.exists()):
         with transaction.atomic():
             # Whoever waits for the end of the batch reads the figures next.
             refresh_summary(batch.stage)
@@ -103,11 +105,6 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
                 state=Batch.State.PUBLISHED, finished_at=timezone.now(), message=_refusals(batch)
             )
     return settled
-
-
-def _is_left(batch: Batch) -> bool:
-    planned = batch.extensions.filter(state=Extension.State.PLANNED)
-    return planned.exists() or batch.hits.filter(state__in=WAITING).exists()
 
 
 def _may_go_on(batch: Batch) -> bool:
@@ -145,8 +142,12 @@ def _send_hits(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) 
 
     def rows() -> list[Hit]:
         hits = _next_hits(batch, market, sizes)
+        # By its annotation a HIT is found again with all its items.
         annotations.clear()
-        annotations.update(_annotations(stage, hits))
+        further = further_keys([hit.pk for hit in hits if hit.item_count > 1])
+        for hit in hits:
+            marks = [hit_tokens.mark(stage.key, key) for key in further.get(hit.pk, ())]
+            annotations[hit.pk] = hit_tokens.annotation(hit.token, marks)
         return hits
 
     return carry_out(
@@ -189,13 +190,6 @@ def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
     return set(dropped)
 
 
-def _annotations(stage: Stage, hits: Sequence[Hit]) -> dict[int, str]:
-    """HIT to its annotation: by it a HIT is found again with all its items."""
-    several = further_keys([hit.pk for hit in hits if hit.item_count > 1])
-    marks = {pk: [hit_tokens.mark(stage.key, key) for key in keys] for pk, keys in several.items()}
-    return {hit.pk: hit_tokens.annotation(hit.token, marks.get(hit.pk, ())) for hit in hits}
-
-
 def _create(hit: Hit, stage: Stage, market: Gateway, ask: Callable[[Hit], str], annotation: str) -> RemoteHit:
     try:
         return market.create_hit(
@@ -217,7 +211,7 @@ def _adopted(hit: Hit, hit_id: str, market: Gateway) -> RemoteHit:
         found = market.hit(hit_id)
     except GoneError as error:
         # Its own creation said that it is there: reads lag behind.
-        raise NotYetError(error.code, error.message) from error
+        raise NotYetError(str(error)) from error
     if found.annotation != hit.token:
         raise RefusedError("TokenCollision", f"The token {hit.token} belongs to another HIT.")
     return found
@@ -339,7 +333,9 @@ def _record_extension(batch: Batch, extension: Extension, outcome: datetime | Ma
         else:
             settled = planned.update(state=Extension.State.REFUSED, error=str(outcome))
             if settled:
-                _give_up(batch, extension)
+                # For instance because the HIT is gone: its item is looked at again and gets a new one.
+                _release_places(batch, extension, "the HIT could not be opened again")
+                Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1, refused=F("refused") + 1)
     return settled
 
 
@@ -352,12 +348,6 @@ def _reopen(extension: Extension, expires: datetime) -> None:
         short_since=None,
         error="",
     )
-
-
-def _give_up(batch: Batch, extension: Extension) -> None:
-    """The HIT does not grow, for instance because it is gone: its item is looked at again and gets a new one."""
-    _release_places(batch, extension, "the HIT could not be opened again")
-    Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1, refused=F("refused") + 1)
 
 
 def _release_places(batch: Batch, extension: Extension, note: str) -> None:

@@ -33,13 +33,10 @@ def k_of_n(answers: Answers, least: float = 0.5) -> Aggregated:
         values.append(kept)
         shares = [votes[span] / len(spans) for span in kept] or [sum(not one for one in spans) / len(spans)]
         confidence[at] = sum(shares) / len(shares)
-    pairs = zip(answers.item.tolist(), answers.value.tolist(), strict=True)
-    right = np.array([_f1(answers.values[value], values[item]) for item, value in pairs])
+    right = np.ones(len(answers))
+    for at, (item, value) in enumerate(zip(answers.item.tolist(), answers.value.tolist(), strict=True)):
+        mine, theirs = frozenset(answers.values[value]), frozenset(values[item])
+        if marked := len(mine) + len(theirs):
+            right[at] = matched(mine, theirs) / marked
     workers = by_worker(answers, right) if len(answers) else {}
     return Aggregated("k of n", tuple(values), confidence, workers, "overlapping F1 with the value")
-
-
-def _f1(one: Iterable[Span], other: Iterable[Span]) -> float:
-    mine, theirs = frozenset(one), frozenset(other)
-    marked = len(mine) + len(theirs)
-    return matched(mine, theirs) / marked if marked else 1.0

@@ -37,19 +37,15 @@ class Confusion:
 def confusion(answers: Answers, most: int = MOST_LABELS) -> Confusion:
     """The matrix of coincidences by which alpha is defined."""
     counts = counts_of(answers)
-    kept = _commonest(answers, most)
+    # Places of the values given most often, in their own order.
+    given = np.bincount(answers.value, minlength=len(answers.values))
+    kept = np.sort(np.argsort(-given, kind="stable")[:most])
     table = counts.table[:, kept]
     each = counts.times / (counts.answers - 1)
     pairs = (table.T @ table.multiply(each[:, np.newaxis]).tocsr()).toarray()
     pairs[np.diag_indices(len(kept))] -= each @ table
     rows = tuple(tuple(round(float(cell), 2) for cell in row) for row in pairs)
     return Confusion(tuple(answers.values[at] for at in kept), rows, len(answers.values) - len(kept))
-
-
-def _commonest(answers: Answers, most: int) -> Numbers:
-    """Places of the values given most often, in their own order."""
-    given = np.bincount(answers.value, minlength=len(answers.values))
-    return np.sort(np.argsort(-given, kind="stable")[:most])
 
 
 def entropies(answers: Answers) -> Floats:

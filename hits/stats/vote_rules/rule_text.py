@@ -75,8 +75,13 @@ def parse(text: str, answers: int) -> RuleText:
     that no answers can reach.
     """
     read = read_text(text)
-    faults = read.faults + [fault for line in read.lines + read.broken for fault in _number_faults(line, answers)]
-    faults += [fault for line in read.lines + read.broken for fault in _undeciding(line)]
+    lines = read.lines + read.broken
+    faults = read.faults + [fault for line in lines for fault in _number_faults(line, answers)]
+    for line in lines:
+        for claim in leaves(line.condition):
+            if claim.unit in DECIDES_NOTHING:
+                message = f"{claim.unit} decides nothing: how a text came about is for people who review answers"
+                faults.append(RuleFault(line.number, claim.columns[1], message))
     faults += _unreachable(read.lines, answers)
     if faults or read.otherwise is None:
         raise RuleTextError(faults)
@@ -182,19 +187,8 @@ def _number_faults(line: Line, answers: int) -> Iterator[RuleFault]:
         if isinstance(node, Claim) and (message := _wrong_number(node, answers)):
             yield RuleFault(line.number, node.columns[0], message)
         if isinstance(node, And) and (crowded := _crowded(node, answers)):
-            yield _crowded_fault(line, crowded, answers)
-
-
-def _undeciding(line: Line) -> Iterator[RuleFault]:
-    for claim in leaves(line.condition):
-        if claim.unit in DECIDES_NOTHING:
-            message = f"{claim.unit} decides nothing: how a text came about is for people who review answers"
-            yield RuleFault(line.number, claim.columns[1], message)
-
-
-def _crowded_fault(line: Line, crowd: Sequence[Claim], answers: int) -> RuleFault:
-    message = f"{answers} answers cannot say all of this about {crowd[0].unit}: put or where and cannot be"
-    return RuleFault(line.number, crowd[0].columns[0], message)
+            message = f"{answers} answers cannot say all of this about {crowded[0].unit}: put or where and cannot be"
+            yield RuleFault(line.number, crowded[0].columns[0], message)
 
 
 def _wrong_number(claim: Claim, answers: int) -> str:

@@ -120,7 +120,11 @@ def _held(project: Project, person: Worker) -> list[tuple[Grant, str]]:
 def _course(stat: WorkerStat) -> dict[str, object]:
     """The chart of a worker's known answers in a stage over time, and its parts."""
     parts = known_answers.over_time(stat.stage, stat.worker)
-    moments = [charts.Moment(part.last, part.share, _part_title(part)) for part in parts]
+    moments = []
+    for part in parts:
+        times = f"{part.first:%-d %b %Y, %H:%M} UTC to {part.last:%-d %b %Y, %H:%M} UTC"
+        title = f"{times}: {part.right:,} of {part.scored:,} right, {100 * part.share:.1f} %"
+        moments.append(charts.Moment(part.last, part.share, title))
     plot = charts.figures_over_time(moments, f"Gold answers right in {stat.stage.title}", charts.percent)
     return {"stat": stat, "parts": parts, "plot": plot}
 
@@ -137,11 +141,6 @@ def _confusion(stat: WorkerStat) -> list[dict[str, object]]:
         }
         for one in worker_confusion.of_worker(stat.stage, stat.worker)
     ]
-
-
-def _part_title(part: known_answers.Part) -> str:
-    times = f"{part.first:%-d %b %Y, %H:%M} UTC to {part.last:%-d %b %Y, %H:%M} UTC"
-    return f"{times}: {part.right:,} of {part.scored:,} right, {100 * part.share:.1f} %"
 
 
 @for_stage(PAGE)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import BooleanField, Case, Count, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Count, Q, Value, When
 
 from hits.answers.rules.eligibility import ELIGIBLE
 from hits.answers.rules.feedback import known_units
@@ -153,23 +153,18 @@ def standing(stage: Stage) -> Standing:
     answers = stage.assignments.from_marketplace()
     answered = answers.values("worker").distinct().count()
     begun = Draft.objects.filter(hit__stage=stage).exclude(worker_id__in=answers.values("worker__worker_id"))
+    of_middle = slice((tested - 1) // 2, tested // 2 + 1)
+    middle = list(rows.order_by("value", "pk").values_list("value", flat=True)[of_middle]) if tested else []
     return Standing(
         began=answered + begun.values("worker_id").distinct().count(),
         passed=passed,
         failed=tested - passed,
         again=taken_back.values("worker").distinct().count(),
         waiting=answers.exclude(held="").exclude(admitted=True).count(),
-        median=_median(rows, tested),
+        median=sum(middle) / len(middle) if middle else None,
         practice=stage.items.filter(for_practice=True).count(),
         items=tuple(_wrong_items(stage)),
     )
-
-
-def _median(rows: QuerySet[Grant], count: int) -> float | None:
-    if not count:
-        return None
-    middle = list(rows.order_by("value", "pk").values_list("value", flat=True)[(count - 1) // 2 : count // 2 + 1])
-    return sum(middle) / len(middle)
 
 
 def _wrong_items(stage: Stage) -> list[WrongItem]:

@@ -170,17 +170,15 @@ class WorkerRow:
         stat = self.stat
         low, high = self.known_interval if stat.scored else (None, None)
         agreed_low, agreed_high = self.agreement_interval if stat.compared else (None, None)
+        competence: list[Any] = [None, None, None, self.competence_missing]
+        if self.competence is not None:
+            at = self.estimates.at
+            competence = [round(self.competence, 6), self.estimates.method, at.isoformat() if at else None, ""]
         return [
             stat.worker.worker_id, stat.answers, stat.scored, stat.correct, self.known, low, high,
             stat.compared, self.agreement, agreed_low, agreed_high, self.beyond_chance, stat.median_seconds,
-            self.repeats, self.longest_run, *self._competence(), stat.earned, self.state, self.why,
+            self.repeats, self.longest_run, *competence, stat.earned, self.state, self.why,
         ]  # fmt: skip
-
-    def _competence(self) -> list[Any]:
-        if self.competence is None:
-            return [None, None, None, self.competence_missing]
-        at = self.estimates.at
-        return [round(self.competence, 6), self.estimates.method, at.isoformat() if at else None, ""]
 
 
 def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[WorkerStat]:

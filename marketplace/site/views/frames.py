@@ -83,7 +83,9 @@ def _own_page(request: HttpRequest, html: str, assignment_id: str, worker_id: st
     scripts = request.build_absolute_uri(static("frames/"))
     page = fit_into_frame(html, Surroundings(_submit_url(), assignment_id, scripts, worker_id, *_words()))
     response = HttpResponse(page)
-    anything = f"{' '.join(frames.file_sources())} data: blob: {frames.origin()} {_plain_hosts()}".strip()
+    # On a laptop a page may use what other ports of the machine serve.
+    plain = [f"http://{host}:*" for host in settings.MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host]
+    anything = " ".join(filter(None, [*frames.file_sources(), "data: blob:", frames.origin(), *plain]))
     return _guarded(
         response,
         f"default-src {anything} 'unsafe-inline' 'unsafe-eval'",
@@ -98,11 +100,6 @@ def _words() -> tuple[str, str]:
     if get_language() == settings.LANGUAGE_CODE:
         return "", ""
     return _("Accept the HIT to submit"), _("This is a preview: nothing was sent. Accept the HIT to submit.")
-
-
-def _plain_hosts() -> str:
-    """On a laptop a page may use what other ports of the machine serve."""
-    return " ".join(f"http://{host}:*" for host in settings.MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host)
 
 
 def _form(

@@ -151,11 +151,8 @@ def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> Non
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # A lost lease ends its job, which is tried again; the other one does not leave its module.
-    assert {kind.__name__ for kind in unknown} == {
-        "LeaseLostError",
-        "_Stopped",
-    }
+    # A lost lease ends its job, which is tried again; the other one does not leave the modules that raise it.
+    assert {kind.__name__ for kind in unknown} == {"LeaseLostError", "StoppedError"}
 
 
 def test_the_brake_says_when_to_come_back(api: APIClient, river_stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_a_lagging_look_keeps_the_outcome_unknown(
     lose_the_reply(Bonus.objects.get())
 
     def lagging(*_: object, **__: object) -> list[Any]:
-        raise NotYetError("InvalidAssignmentState", "status of: null")
+        raise NotYetError("The marketplace refused: status of: null")
 
     with monkeypatch.context() as stale:
         stale.setattr(Gateway, "bonuses", lagging)
