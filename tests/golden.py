@@ -12,7 +12,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,29 +28,24 @@ def of_requester() -> dict[str, str]:
 
 def documents() -> dict[str, str]:
     """The text of each document whose tables follow from the declarations of verbs, by its name in docs/."""
-    verbs = (ROOT / "docs" / "verbs.md").read_text()
-    head, mark, _ = verbs.rpartition("|---|---|---|---|\n")
-    roles = (ROOT / "docs" / "roles.md").read_text().splitlines()
-    rows = [number for number, line in enumerate(roles) if re.match(r"\| (?!verb )[A-Z].* (yes|–) \|$", line)]
-    roles[rows[0] : rows[-1] + 1] = rows_of_roles()
-    return {"verbs.md": head + mark + "\n".join(_rows_of_verbs()) + "\n", "roles.md": "\n".join(roles) + "\n"}
+    from hits.core.roles import table
+
+    head, mark, _ = (ROOT / "docs" / "verbs.md").read_text().rpartition("|---|---|---|---|---|\n")
+    roles = {verb.name: verb.least for verb in table()}
+    written = re.sub(
+        r"^\| (?!verb )([^|]+) (.*) [^|]+ \|$", lambda row: _with_role(row, roles), head, flags=re.MULTILINE
+    )
+    return {"verbs.md": written + mark + "\n".join(_rows_of_verbs(roles)) + "\n"}
 
 
-def _rows_of_verbs() -> Iterator[str]:
+def _rows_of_verbs(roles: Mapping[str, str]) -> Iterator[str]:
     from hits.core.verbs import REGISTRY
 
     for verb in REGISTRY.values():
         path = re.sub(r"<\w+:(\w+)>", r"{\1}", verb.path)
         command = verb.name.replace(".", " ").replace("_", "-")
-        yield f"| {verb.label} | `{verb.method} …/{path}` | `{command}` | `{verb.name}` |"
-
-
-def rows_of_roles() -> list[str]:
-    from hits.core.roles import matrix
-
-    return [
-        f"| {name} | {' | '.join('yes' if allowed[role] else '–' for role in allowed)} |" for name, allowed in matrix()
-    ]
+        role = roles[verb.label]
+        yield f"| {verb.label} | `{verb.method} …/{path}` | `{command}` | `{verb.name}` | {role} |"
 
 
 def of_marketplace() -> dict[str, str]:

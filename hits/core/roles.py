@@ -1,8 +1,8 @@
 """Who may do what in a project: one table, asked by the one guard of pages and that of the API.
 
 Each verb has the least role that may do it, and names every page (`hits.urls`) and route (`hits.api.urls`, with its
-method) that does it. What the table does not name is refused to everybody. docs/roles.md shows the table; tests hold
-it, docs/verbs.md and the addresses together.
+method) that does it. What the table does not name is refused to everybody. docs/verbs.md shows the table; tests hold
+it and the addresses together.
 """
 
 from __future__ import annotations
@@ -328,8 +328,3 @@ IN_SHORT = {
     MANAGER: "Also imports, publishes, pays, blocks, and changes tasks, settings and releases; asks for money.",
     OWNER: "Also decides about the budget and the members, and archives the project.",
 }
-
-
-def matrix() -> list[tuple[str, dict[str, bool]]]:
-    """Each verb with which of the roles may do it, from the owner on."""
-    return [(verb.name, {role.value: may(role, verb) for role in reversed(RANKS)}) for verb in table()]

@@ -1,8 +1,7 @@
 """Verbs: each change that a lead can make, declared once.
 
 From a declaration come the route of the API with its description, the form on a page and what it posts to, the
-permission, the brake, the row of the activity log, the rows of docs/verbs.md and docs/roles.md, and the subcommand of
-the command line.
+permission, the brake, the row of the activity log, the row of docs/verbs.md, and the subcommand of the command line.
 """
 
 from __future__ import annotations
