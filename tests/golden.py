@@ -32,9 +32,8 @@ def documents() -> dict[str, str]:
 
     head, mark, _ = (ROOT / "docs" / "verbs.md").read_text().rpartition("|---|---|---|---|---|\n")
     roles = {verb.name: verb.least for verb in table()}
-    written = re.sub(
-        r"^\| (?!verb )([^|]+) (.*) [^|]+ \|$", lambda row: _with_role(row, roles), head, flags=re.MULTILINE
-    )
+    row = re.compile(r"^\| (?!verb )([^|]+) (.*) [^|]+ \|$", re.MULTILINE)
+    written = row.sub(lambda found: f"| {found[1]} {found[2]} {roles.get(found[1], '–')} |", head)
     return {"verbs.md": written + mark + "\n".join(_rows_of_verbs(roles)) + "\n"}
 
 
