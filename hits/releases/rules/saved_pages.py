@@ -47,8 +47,12 @@ def files_of(project: Project, told: Told) -> tuple[dict[str, bytes], list[Json]
     files: dict[str, bytes] = {}
     facts: list[Json] = []
     examples = _Examples(project, told)
-    for stage in project.stages.filter(crowd=True, summary__answers__gt=0).order_by("position"):
+    answered = project.stages.filter(crowd=True, summary__answers__gt=0).select_related("summary")
+    for stage in answered.order_by("position"):
         stage.project = project
+        if stage.summary.imported == stage.summary.answers:
+            facts.append({"stage": stage.key, "why": "its answers were imported, and given on another page"})
+            continue
         item = examples.of(stage)
         if item is None:
             facts.append({"stage": stage.key, "why": "no released item of it may be shown"})

@@ -344,10 +344,14 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
         "Median time": f"{seconds:.1f} s" if seconds else "not known",
         "Wage an hour": f"${hourly}{_noted(row)}" if hourly else "not known",
     }
-    return {
+    asked = {
         "Workers read": stage.hit_title,
         "Description": stage.hit_description,
         "Answers wanted an item": wanted,
+    }
+    return {
+        # Imported answers were asked for elsewhere, in other words.
+        **(asked if given > imported or not given else {}),
         "Answers": f"{given:,}",
         **({"Imported answers, given and paid elsewhere": f"{imported:,}"} if imported else {}),
         "Workers": f"{row['workers']:,}",

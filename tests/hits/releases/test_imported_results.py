@@ -660,11 +660,14 @@ def test_no_bonus_is_paid_for_an_imported_answer() -> None:
     assert ordering_bonuses._answers(stage.project, ["3A1"]) == {}
 
 
-def test_the_card_of_a_release_states_no_pay_for_answers_that_were_given_elsewhere(lead: Any) -> None:
+def test_the_card_of_a_release_states_no_pay_and_no_page_for_answers_that_were_given_elsewhere(lead: Any) -> None:
     stage = moods()
     assert imported(stage, csv_of(*(row(number, f"W{number}", "Glad") for number in range(3)))).state == "done"
     deciding.decide(stage)
     made, _ = releasing.release(stage.project, lead)
     card = made.files.get(name="README.md").blob.read().decode()
     assert "| Imported answers, given and paid elsewhere | 3 |" in card
-    assert "Reward for an answer" not in card and "Wage an hour" not in card
+    for said in ("Reward for an answer", "Wage an hour", "Workers read", "Answers wanted an item"):
+        assert said not in card
+    assert "its answers were imported, and given on another page" in card
+    assert not made.files.filter(name__startswith="task-pages/").exists()
