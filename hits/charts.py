@@ -108,7 +108,7 @@ def interval_bar(low: float, high: float, tone: str = "accent") -> Markup:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Bin:
     """Neighbours that are drawn as one point: the places of the first and the last, from 0, and their mean."""
 
     first: int
@@ -116,11 +116,11 @@ class Stretch:
     mean: float
 
 
-def stretches(values: Sequence[float]) -> list[Stretch]:
+def bins(values: Sequence[float]) -> list[Bin]:
     """Each value by itself, and runs of equal length where there are more than `MOST_POINTS`."""
     size = -(-len(values) // MOST_POINTS) or 1
     runs = [(at, values[at : at + size]) for at in range(0, len(values), size)]
-    return [Stretch(at, at + len(run) - 1, sum(run) / len(run)) for at, run in runs]
+    return [Bin(at, at + len(run) - 1, sum(run) / len(run)) for at, run in runs]
 
 
 Row = tuple[str, str]
@@ -128,14 +128,14 @@ Row = tuple[str, str]
 
 def curve_rows(points: Sequence[tuple[datetime, float]]) -> list[Row]:
     """What `curve` draws, as (time, figure): its points for those who read a table, and for a pointer."""
-    drawn = stretches([value for _, value in points])
+    drawn = bins([value for _, value in points])
     return [(_span(points[one.first][0], points[one.last][0]), _written(one.mean)) for one in drawn]
 
 
 def step_rows(values: Sequence[float], step: str = "step", first: float = 1) -> list[Row]:
     """What `steps` draws, as (step, figure)."""
     rows = []
-    for one in stretches(values):
+    for one in bins(values):
         low, high = (f"{first + place:,.0f}" for place in (one.first, one.last))
         rows.append((f"{step} {low}" if low == high else f"{step}s {low} to {high}", _amount(one.mean)))
     return rows
@@ -170,7 +170,7 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Mar
         f"most {_written(max(values))}, {last} {_written(values[-1])}."
     )
     rows = curve_rows(points)
-    drawn = _course([one.mean for one in stretches(values)], nice_ceiling(max(values)), rows)
+    drawn = _course([one.mean for one in bins(values)], nice_ceiling(max(values)), rows)
     return _markup(_plot(label, drawn), _time_axis(points))
 
 
@@ -186,7 +186,7 @@ def steps(values: Sequence[float], what: str, step: str = "step", first: float =
     ends = dict.fromkeys(f"{step} {number:,.0f}" for number in (first, first + len(values) - 1))
     marks = [_node("span", {}, text=end) for end in ends]
     rows = step_rows(values, step, first)
-    drawn = _course([one.mean for one in stretches(values)], _fine_ceiling(max(values)), rows)
+    drawn = _course([one.mean for one in bins(values)], _fine_ceiling(max(values)), rows)
     return _markup(_plot(label, drawn), _axis(marks, len(values)))
 
 
@@ -226,7 +226,7 @@ def figures_over_time(moments: Sequence[Moment], what: str, written: Callable[[f
     drawn = _lone if len(moments) < FEWEST_FOR_A_LINE else _joined
     # Neighbours as one where there are too many; it says the first and the last of them.
     shown = []
-    for run in stretches([moment.value for moment in moments]):
+    for run in bins([moment.value for moment in moments]):
         begin, end = moments[run.first], moments[run.last]
         shown.append(Moment(end.at, run.mean, end.title if begin is end else f"{begin.title}; to {end.title}"))
     label = (

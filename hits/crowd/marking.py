@@ -1,6 +1,6 @@
-"""How simulated people mark stretches of a text: runs of capitalised words, with errors where they do not know.
+"""How simulated people mark spans of a text: runs of capitalised words, with errors where they do not know.
 
-No key is needed. Who chooses blindly marks any word; who errs leaves a stretch out, cuts it or takes another label.
+No key is needed. Who chooses blindly marks any word; who errs leaves a span out, cuts it or takes another label.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Moment:
-    """One point of a curve: `calls` in a stretch of time that begins at `at`, and the account's rate in it."""
+    """One point of a curve: `calls` in an interval of time that begins at `at`, and the account's rate in it."""
 
     at: datetime
     calls: int

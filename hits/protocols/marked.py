@@ -1,4 +1,4 @@
-"""Marked stretches of a text, as a page shows the text, as they are posted and as they are checked. Pure.
+"""Marked spans of a text, as a page shows the text, as they are posted and as they are checked. Pure.
 
 A span is (start, end, label id). Offsets count characters of the stored text (Unicode code points, as Python does) from
 0; the end is exclusive, so that `text[start:end]` is what was marked. Browsers count UTF-16 units, where a sign such as
@@ -36,7 +36,7 @@ MOST_REASONS = 5
 HUES, KEYS = 8, 9
 NOTHING = "nothing"
 NEITHER = gettext_noop("The box “There is nothing to mark” says neither yes nor no. Reload the page.")
-UNREADABLE = gettext_noop("The marked stretches cannot be read. Reload the page and mark them again.")
+UNREADABLE = gettext_noop("The marked spans cannot be read. Reload the page and mark them again.")
 # What a lead reads beside the setting `whole_words`.
 WHOLE_WORDS = (
     "Otherwise single characters can be. In scripts without spaces between words, such as Japanese, Chinese or Thai, "
@@ -80,7 +80,7 @@ def shown(text: str, labels: Sequence[Json], limits: Limits, *, name: str, part:
 
 
 def in_words(spans: Iterable[Any], text: str, labels: Mapping[str, str]) -> str:
-    """Each stretch of the text with its label in brackets; empty where there is none. `labels` are texts by their ids.
+    """Each span of the text with its label in brackets; empty where there is none. `labels` are texts by their ids.
 
     A span is a triple or an object of start, end and label.
     """
@@ -151,7 +151,7 @@ def _posted(said: str, part: Part, text: str) -> tuple[list[Span], list[str]]:
 
 def _of_field(said: str, faults: list[str]) -> list[Span]:
     if len(said) > LONGEST_FIELD:
-        faults.append(f"The marked stretches take more than {LONGEST_FIELD:,} characters. Mark fewer.")
+        faults.append(f"The marked spans take more than {LONGEST_FIELD:,} characters. Mark fewer.")
         return []
     try:
         rows = json.loads(said) if said else []
@@ -236,7 +236,7 @@ def _span_faults(
 ) -> Iterable[str]:
     start, end, label = span
     if not 0 <= start < end <= len(text):
-        yield _("A marked stretch is empty or lies outside the text. Reload the page and mark it again.")
+        yield _("A marked span is empty or lies outside the text. Reload the page and mark it again.")
         return
     if label not in limits.labels:
         yield _("%(words)s has no label of the list. Choose one.", words=quoted(text, span))

@@ -1,6 +1,6 @@
-// Marking stretches of a text: with a mouse, by tapping, or with keys. A hidden field holds them as JSON.
+// Marking spans of a text: with a mouse, by tapping, or with keys. A hidden field holds them as JSON.
 // A browser counts UTF-16 units, the server characters (code points): every place here is counted in characters, by
-// spreading texts into arrays. A unit is what the ends of a stretch can lie at: a word, or a character as people see it.
+// spreading texts into arrays. A unit is what the ends of a span can lie at: a word, or a character as people see it.
 // A page may have several such texts; each has controls of its own, and what is done in one changes no other.
 "use strict";
 for (const text of document.querySelectorAll("[data-marking]")) markable(text);
@@ -26,8 +26,8 @@ function markable(area) {
   let spans = recalled();
   write();
   let cursor = 0;      // the unit where the keyboard is
-  let chosen = null;   // {first, last}: units of the stretch that has no label yet
-  let anchor = null;   // the unit at which a stretch was begun with keys
+  let chosen = null;   // {first, last}: units of the span that has no label yet
+  let anchor = null;   // the unit at which a span was begun with keys
   let extending = false, tapped = false, dragged = false;
 
   // Reading the page
@@ -168,7 +168,7 @@ function markable(area) {
   }
 
   function give(label) {
-    if (!chosen) return say(gettext("Choose a stretch of the text first."), true);
+    if (!chosen) return say(gettext("Choose a span of the text first."), true);
     const { start, end } = placeOf(chosen), text = textOf(start, end);
     const same = spans.filter((span) => span[0] === start && span[1] === end);
     if (same.some((span) => span[2] === label.id)) return say(phrase(gettext("“%(text)s” is marked so already."), { text }), true);
@@ -178,7 +178,7 @@ function markable(area) {
       const other = textOf(crossed[0], crossed[1]);
       return say(phrase(gettext("“%(text)s” overlaps “%(other)s”. Delete that one first."), { text, other }), true);
     }
-    if (others.length >= most) return say(phrase(gettext("At most %(most)s stretches can be marked. Delete one first."), { most }), true);
+    if (others.length >= most) return say(phrase(gettext("At most %(most)s spans can be marked. Delete one first."), { most }), true);
     spans = [...others, [start, end, label.id]];
     if (nothing) nothing.checked = false;
     letGo();
@@ -330,14 +330,14 @@ function markable(area) {
     if (extending) {
       extending = false;
       anchor = null;
-      return say(gettext("The stretch ends here. Press the number of its label."));
+      return say(gettext("The span ends here. Press the number of its label."));
     }
     letGo();
     anchor = cursor;
     extending = true;
     choose({ first: cursor, last: cursor });
     const text = textOf(units[cursor].start, units[cursor].end);
-    say(phrase(gettext("The stretch begins at “%(text)s”. Move to its end, then press the number of its label."), { text }));
+    say(phrase(gettext("The span begins at “%(text)s”. Move to its end, then press the number of its label."), { text }));
   }
 
   function pressed(event) {

@@ -130,8 +130,8 @@ def test_each_drawn_point_says_what_its_row_of_the_table_says(points: int) -> No
 
 
 def test_of_more_points_than_can_be_pointed_at_neighbours_are_drawn_as_their_mean() -> None:
-    assert charts.stretches([3.0]) == [charts.Stretch(0, 0, 3.0)]
-    found = charts.stretches([float(at) for at in range(100_000)])
+    assert charts.bins([3.0]) == [charts.Bin(0, 0, 3.0)]
+    found = charts.bins([float(at) for at in range(100_000)])
     assert len(found) == 168 and [one.first for one in found[:2]] == [0, 596] and found[-1].last == 99_999
     assert found[0].mean == 297.5 and found[1].mean == 893.5
     hours = [(TEN + timedelta(hours=at), 4.0) for at in range(336)]

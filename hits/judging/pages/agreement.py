@@ -30,7 +30,7 @@ LEVELS = {
     "ordinal": "Values in an order: answers differ more, the more answers lie between them.",
     "interval": "Numbers: answers differ by the square of their distance.",
     "set": "Sets: answers differ by how much of them they share (MASI distance).",
-    "span": "Stretches of a text: answers differ by 1 less the F1 of stretches with one label that overlap.",
+    "span": "Spans of a text: answers differ by 1 less the F1 of spans with one label that overlap.",
     "ranking": "Rankings: they are compared place by place, as units of their own.",
 }
 # (when it was computed, the summary of what was found)

@@ -45,7 +45,7 @@ class Votes:
 
 def disagreements(levels: Mapping[str, str], given: Mapping[int, Sequence[Said]]) -> dict[int, float]:
     """Item to how far its answers differ, 0..1: of each thing asked the share of pairs of answers that say another
-    value, of sets and marked stretches their mean distance; the mean over all that is asked. Items of which nothing was
+    value, of sets and marked spans their mean distance; the mean over all that is asked. Items of which nothing was
     answered twice are left out.
     """
     rows: dict[str, list[tuple[str, str, Hashable]]] = defaultdict(list)

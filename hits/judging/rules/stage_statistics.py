@@ -403,7 +403,7 @@ def _method(name: str, given: Given, unit: UnitAnswers) -> tuple[dict[str, Any],
 
 
 def _as_json(told: Any) -> Any:
-    """Sets, stretches and rankings as lists, so that JSON holds them."""
+    """Sets, spans and rankings as lists, so that JSON holds them."""
     if isinstance(told, dict):
         return {name: _as_json(value) for name, value in told.items()}
     if isinstance(told, list | tuple):

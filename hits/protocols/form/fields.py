@@ -1115,7 +1115,7 @@ class LongText(_Written):
         return self.most
 
 
-# Stretches of a text
+# Spans of a text
 
 
 # Of a text to mark: below it the labels can follow. Of a longer one they stay in sight and lie over its end.
@@ -1123,7 +1123,7 @@ SHORT_TEXT = 300
 
 
 class Spans(_Listing):
-    """Stretches of the text of a column, each with a label. The value is the list of {"start", "end", "label"}, sorted;
+    """Spans of the text of a column, each with a label. The value is the list of {"start", "end", "label"}, sorted;
     `hits.protocols.marked` says what is counted. `key/id` is yes or no: whether anything has that label; `key/nothing`
     is yes where the worker says that there is nothing to mark.
     """
@@ -1138,7 +1138,7 @@ class Spans(_Listing):
     least: int = whole(0, marked.MOST_SPANS, 0)
     most: int = whole(1, marked.MOST_SPANS, 50)
 
-    title = "Stretches of a text with labels"
+    title = "Spans of a text with labels"
     template = "form/ask/spans.html"
     level = "span"
     new: ClassVar[Json] = {"column": "text", "choices": ["First label", "Second label"]}
@@ -1151,14 +1151,14 @@ class Spans(_Listing):
             rows=4, lines=choice_lines,
         ),
         Setting("whole_words", "Only whole words can be marked", "bool", marked.WHOLE_WORDS),
-        Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
+        Setting("overlap", "Marked spans may overlap", "bool", "Otherwise a span within another is refused."),
         Setting(
-            "least", "Fewest stretches", "number",
-            "0: there may be nothing to mark.", seldom=True, unit="stretches",
+            "least", "Fewest spans", "number",
+            "0: there may be nothing to mark.", seldom=True, unit="spans",
         ),
         Setting(
-            "most", "Most stretches", "number",
-            f"1 to {marked.MOST_SPANS}; more are refused.", seldom=True, unit="stretches",
+            "most", "Most spans", "number",
+            f"1 to {marked.MOST_SPANS}; more are refused.", seldom=True, unit="spans",
         ),
         *CLOSING,
         Setting(
@@ -1173,7 +1173,7 @@ class Spans(_Listing):
             if choice.id == marked.NOTHING:
                 yield f"choices[{at}].id", f"must not be {marked.NOTHING}, which stands for a text without any mark"
         if self.most < self.least:
-            yield "most", f"must be at least {self.least}, the fewest stretches"
+            yield "most", f"must be at least {self.least}, the fewest spans"
 
     def columns(self) -> set[str]:
         return super().columns() | {self.column}

@@ -93,7 +93,7 @@ CARDS = (
     Card(
         "",
         "An empty form",
-        "Questions of your own, one by one: choices, scales, texts, numbers, marked stretches and more.",
+        "Questions of your own, one by one: choices, scales, texts, numbers, marked spans and more.",
         picture="empty.webp",
         dark="empty-dark.webp",
         example=EXAMPLE,

@@ -1,4 +1,4 @@
-"""Marking stretches of a text and giving each a label from a list.
+"""Marking spans of a text and giving each a label from a list.
 
 Document: {"text"}. Item: {"gold"?: spans, "proposals"?: [[start, end, label id, votes], ...], "answers"?: number}. What
 others proposed, with how many of so many answers, is shown beside the text to whoever decides between them.
@@ -54,7 +54,7 @@ DEFAULTS: Json = {
 
 class Spans:
     name = "spans"
-    title = "Mark stretches of a text"
+    title = "Mark spans of a text"
     # What the page "Task" lets a lead change.
     fields = (
         INSTRUCTIONS,
@@ -67,16 +67,16 @@ class Spans:
             rows=5,
             lines=choice_lines,
         ),
-        Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
+        Setting("overlap", "Marked spans may overlap", "bool", "Otherwise a span within another is refused."),
         Setting("whole_words", "Only whole words can be marked", "bool", marked.WHOLE_WORDS),
         Setting(
             "fewest",
-            "Fewest stretches",
+            "Fewest spans",
             "number",
             "0: workers may say that there is nothing to mark.",
-            unit="stretches",
+            unit="spans",
         ),
-        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}; more are refused.", unit="stretches"),
+        Setting("most", "Most spans", "number", f"1 to {marked.MOST_SPANS}; more are refused.", unit="spans"),
         *CLOSING,
     )
     example: tuple[Json, Json] = (

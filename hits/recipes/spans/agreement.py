@@ -1,8 +1,8 @@
-"""How far workers agree who marked stretches of the same text. Pure.
+"""How far workers agree who marked spans of the same text. Pure.
 
 Every two workers of a text are compared. F1 of two sets of spans is (A's spans with a counterpart in B + B's spans with
 one in A) / (spans of A + spans of B), over all pairs of all texts together: one who marks much counts for more. For
-`exact` the counterpart is the same stretch with the same label, and this is the usual F1 whichever of the two is taken
+`exact` the counterpart is the same span with the same label, and this is the usual F1 whichever of the two is taken
 for the reference. For `overlapping` it has the same label and shares at least one character. Two workers who both
 marked nothing agree, and change no sum.
 """

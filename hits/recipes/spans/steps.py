@@ -1,4 +1,4 @@
-"""Steps of the recipe spans: texts come in, and stretches of them that enough workers marked go out.
+"""Steps of the recipe spans: texts come in, and spans of them that enough workers marked go out.
 
 A file is JSON Lines, {"id", "text"} a line, or plain text, one text a line. Offsets count characters of the text
 (Unicode code points) from 0, and ends are exclusive. Every text is marked by several workers; one whose workers differ
@@ -46,7 +46,7 @@ _LANGUAGE = re.compile("[a-z]{2,3}")
 VOTES, ADJUDICATOR = "votes", "adjudicator"
 EXPLAINED = """\
 spans.jsonl: one text a line. `start` and `end` count characters of `text` (Unicode code points, as Python does) from 0;
-the end is exclusive. `marked_by` of `answers` workers marked that stretch with that label. `decided_by` is "votes",
+the end is exclusive. `marked_by` of `answers` workers marked that span with that label. `decided_by` is "votes",
 where at least {enough} of them must have done so, or "adjudicator", where they differed and another worker decided.
 
 spans.conll: a token a line with its tag after a tab, a blank line after each sentence; texts in the same order. Tokens

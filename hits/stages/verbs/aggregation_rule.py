@@ -286,7 +286,7 @@ def _kinds_with_values(stage: Stage) -> list[Kind]:
 def _values_key(values: Values) -> tuple[tuple[str, Any, float | None], ...] | None:
     if values is None:
         return None
-    # Lists, as of stretches of a text, are compared with nothing.
+    # Lists, as of spans of a text, are compared with nothing.
     return tuple(
         (unit, one.value, one.confidence)
         for unit, one in sorted(values.items())

@@ -65,7 +65,7 @@ def method_of(level: str, wanted: str) -> str:
 
 
 def shown_value(value: Any) -> Any:
-    """A value as JSON holds it: sets, stretches and rankings are lists."""
+    """A value as JSON holds it: sets, spans and rankings are lists."""
     if isinstance(value, frozenset):
         return sorted(map(shown_value, value), key=str)
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Stretches of a text that enough workers marked, exactly the same ones with the same label."""
+"""Spans of a text that enough workers marked, exactly the same ones with the same label."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hits.stats.answers import Answers
 
 
 def votes_of(answers: Iterable[Iterable[Span]]) -> Counter[Span]:
-    """How many answers have each stretch."""
+    """How many answers have each span."""
     return Counter(span for spans in answers for span in set(spans))
 
 
 def k_of_n(answers: Answers, least: float = 0.5) -> Aggregated:
-    """The stretches that more than `least` of an item's answers have, in the order of the text.
+    """The spans that more than `least` of an item's answers have, in the order of the text.
 
-    Confidence is the mean share of answers that have a kept stretch; without a kept one it is that of those that marked
-    nothing. A worker's estimate is the overlapping F1 of their stretches with the value.
+    Confidence is the mean share of answers that have a kept span; without a kept one it is that of those that marked
+    nothing. A worker's estimate is the overlapping F1 of their spans with the value.
     """
     given: list[list[frozenset[Span]]] = [[] for _ in answers.items]
     for item, value in zip(answers.item.tolist(), answers.value.tolist(), strict=True):

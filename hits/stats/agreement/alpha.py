@@ -8,8 +8,8 @@ with one answer are left out. Source: K. Krippendorff (2011), Computing Krippend
 * interval: the squared difference;
 * ordinal: the squared number of answers that lie between the two, each of them counted half;
 * set: MASI, 1 - Jaccard * monotonicity (R. Passonneau 2006, Measuring agreement on set-valued items), as it is;
-* span: 1 - F1 of the marked stretches, where those of one label count as matched that share a character. Two answers
-  without any stretch are the same. As chance goes, stretches of different texts are held against one another by their
+* span: 1 - F1 of the marked spans, where those of one label count as matched that share a character. Two answers
+  without any span are the same. As chance goes, spans of different texts are held against one another by their
   places.
 
 For sets and spans chance is that of `MOST_COMPARED` answers, drawn by the seed, where more of them are different.

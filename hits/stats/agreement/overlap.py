@@ -1,4 +1,4 @@
-"""Stretches of a text that two people marked: which of them match. A stretch is (start, end, label), end exclusive."""
+"""Spans of a text that two people marked: which of them match. A span is (start, end, label), end exclusive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def shares(span: Span, others: Iterable[Span]) -> bool:
 
 
 def matched(one: Collection[Span], other: Collection[Span]) -> int:
-    """The stretches of both that share something with one of the other's."""
+    """The spans of both that share something with one of the other's."""
     return sum(shares(span, other) for span in one) + sum(shares(span, one) for span in other)
 
 

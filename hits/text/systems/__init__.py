@@ -44,7 +44,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A text with stretches (start, end, label) of it, by characters, the end exclusive; None where it is asked."""
+    """A text with spans (start, end, label) of it, by characters, the end exclusive; None where it is asked."""
 
     id: str
     group: str
@@ -58,7 +58,7 @@ Row = TypeVar("Row", Triple, Question, Labelled, Tagged)
 @dataclass(frozen=True)
 class System(Generic[Row]):
     """`source` says where the method comes from. What is answered: a text to a Triple, the number of an answer to a
-    Question, a label to a Labelled, stretches to a Tagged.
+    Question, a label to a Labelled, spans to a Tagged.
     """
 
     key: str

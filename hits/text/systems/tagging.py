@@ -1,4 +1,4 @@
-"""Systems that mark stretches of a text, by tags of its tokens. See `hits.text.language.token_tags`."""
+"""Systems that mark spans of a text, by tags of its tokens. See `hits.text.language.token_tags`."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _grants(tokens: Bucket, walk: list[tuple[str, float]]) -> list[float]:
 
 
 @given(steps, st.floats(0.5, 50), st.floats(50, 200))
-def test_no_stretch_of_time_sees_more_calls_than_the_burst_and_the_rate_allow(walk, rate, ceiling):
+def test_no_interval_of_time_sees_more_calls_than_the_burst_and_the_rate_allow(walk, rate, ceiling):
     granted = _grants(Bucket(rate=rate, ceiling=ceiling), walk)
     for first in range(0, len(granted), 7):
         for last in range(first, len(granted), 5):

@@ -131,7 +131,7 @@ def test_votes_and_single_answers_are_released_with_all_columns(stage: Stage, ma
     assert len({answer["worker"] for answer in answers}) == 3
 
 
-def test_marked_stretches_are_compared_and_released_with_their_places(stage: Stage, market: Any, lead: Any) -> None:
+def test_marked_spans_are_compared_and_released_with_their_places(stage: Stage, market: Any, lead: Any) -> None:
     names = {
         "kind": "spans",
         "key": "names",

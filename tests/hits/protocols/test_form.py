@@ -383,7 +383,7 @@ def test_an_answer_is_compared_with_the_known_one_where_there_is_one(
     assert protocol.item_faults(DOCUMENT, {"columns": {"g": "no such answer"}}, form)
 
 
-def test_marked_stretches_are_refused_at_their_field_and_say_what_to_change() -> None:
+def test_marked_spans_are_refused_at_their_field_and_say_what_to_change() -> None:
     form = made(THINGS, {**THINGS, "key": "again", "whole_words": False, "overlap": True, "least": 1})
     refusal = refused(form, {"who": '[[4, 9, "ship"], [4, 15, "soup"]]', "again": '[[3, 9, "ship"], [90, 95, "ship"]]'})
     assert refusal.fields == ("who", "again", "again")
@@ -391,7 +391,7 @@ def test_marked_stretches_are_refused_at_their_field_and_say_what_to_change() ->
     assert refusal.reasons == (
         f"{begin(1)}“ferry” and “ferry sails” overlap. Delete one of the two.",
         f"{begin(2)}“ferry” must not begin or end with a space. Delete it and mark it again.",
-        f"{begin(2)}A marked stretch is empty or lies outside the text. Reload the page and mark it again.",
+        f"{begin(2)}A marked span is empty or lies outside the text. Reload the page and mark it again.",
     )
     refusal = refused(form, {"who.nothing": "yes", "again.nothing": "yes"})
     assert refusal.fields == ("again",) and "has something to mark" in refusal.reasons[0]
@@ -440,7 +440,7 @@ def test_an_item_without_a_text_to_mark_does_not_fit(value: Any) -> None:
     [({"choices": []}, "choices"), ({"choices": ["Nothing"]}, "choices[0].id"), ({"least": 3, "most": 2}, "most"),
      ({"most": 201}, "most"), ({"column": ""}, "column")],
 )  # fmt: skip
-def test_labels_of_stretches_are_a_list_in_which_nothing_has_a_meaning_of_its_own(wrong: Any, place: str) -> None:
+def test_labels_of_spans_are_a_list_in_which_nothing_has_a_meaning_of_its_own(wrong: Any, place: str) -> None:
     _, faults = schema.read_form({"ask": [{**THINGS, **wrong}]})
     assert [fault.split()[0] for fault in faults] == [f"ask[0].{place}"]
 

@@ -167,7 +167,7 @@ def test_two_texts_to_mark_do_not_disturb_each_other_and_their_drafts_come_back(
     expect(page.locator('[data-marks="names"] [data-own-heading]')).to_have_text("Marked (1)")
     page.locator('[data-marking="names"] .word').get_by_text("Wit", exact=True).click()
     page.locator('[data-marks="signs"] [data-label="place"]').click()
-    expect(page.locator('[data-marks="signs"] [data-hint]')).to_have_text("Choose a stretch of the text first.")
+    expect(page.locator('[data-marks="signs"] [data-hint]')).to_have_text("Choose a span of the text first.")
     expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
     page.evaluate("localStorage.clear()")
     page.goto(address)

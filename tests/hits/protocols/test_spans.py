@@ -1,4 +1,4 @@
-"""Marking stretches of a text: what is taken, what is refused, and what the page and simulated people get."""
+"""Marking spans of a text: what is taken, what is refused, and what the page and simulated people get."""
 
 import json
 from dataclasses import replace
@@ -269,7 +269,7 @@ def test_the_crowd_finds_out_who_knows_this_kind_of_page():
     assert by_all == simulated.answer(person, screen(SEEN), AnswerKey())
 
 
-def test_a_suggestion_is_a_list_of_stretches_that_could_be_marked():
+def test_a_suggestion_is_a_list_of_spans_that_could_be_marked():
     def kept(text, settings=SETTINGS):
         return protocol.suggestion({"text": TEXT}, {}, settings, "spans", text)
 

@@ -1,4 +1,4 @@
-"""Marking stretches of a text in a real browser: by mouse, by keyboard, by touch, without a script."""
+"""Marking spans of a text in a real browser: by mouse, by keyboard, by touch, without a script."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_drag_that_begins_and_ends_within_words_takes_them_whole_and_may_run_b
     assert kept(page) == [span("Annika de Wit", "person"), span("Pieter Maas", "person")]
 
 
-def test_by_keyboard_alone_a_stretch_is_begun_ended_labelled_and_deleted(new_page, task, recording_marketplace):
+def test_by_keyboard_alone_a_span_is_begun_ended_labelled_and_deleted(new_page, task, recording_marketplace):
     page = new_page()
     page.goto(task())
     expect(page.get_by_role("application", name="Text")).to_be_visible()
@@ -187,7 +187,7 @@ def test_a_reload_keeps_the_draft_of_the_server_and_of_the_browser(new_page, tas
     assert kept(page) == [span("Annika de Wit", "person"), span("Veere", "place")]
 
 
-def test_a_stretch_that_overlaps_is_refused_and_another_label_replaces_the_one_before(new_page, task):
+def test_a_span_that_overlaps_is_refused_and_another_label_replaces_the_one_before(new_page, task):
     page = new_page()
     page.goto(task())
     drag(page, word(page, "Annika"), word(page, "Wit"))
@@ -200,7 +200,7 @@ def test_a_stretch_that_overlaps_is_refused_and_another_label_replaces_the_one_b
     assert kept(page) == [span("Annika de Wit", "place")]
 
 
-def test_stretches_may_overlap_where_the_stage_says_so_and_both_can_be_seen(new_page, task):
+def test_spans_may_overlap_where_the_stage_says_so_and_both_can_be_seen(new_page, task):
     page = new_page()
     page.goto(task(overlap=True))
     drag(page, word(page, "Annika"), word(page, "Wit"))

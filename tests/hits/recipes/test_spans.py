@@ -1,4 +1,4 @@
-"""The recipe for marked stretches: import, who decides, agreement, release."""
+"""The recipe for marked spans: import, who decides, agreement, release."""
 
 import io
 import json

@@ -125,7 +125,7 @@ def told_by_form(ask: list[dict[str, Any]], columns: dict[str, str], said: dict[
     return feedback.told(stage, item, protocols.get("form").posted({}, item.data, stage.settings, said, WORKER), WORKER)
 
 
-def test_beside_marked_stretches_the_other_known_answers_of_a_form_are_told() -> None:
+def test_beside_marked_spans_the_other_known_answers_of_a_form_are_told() -> None:
     labels = [{"id": "place", "text": "A place"}]
     choices = [{"id": "y", "text": "Yes"}, {"id": "n", "text": "No"}]
     ask = [
@@ -146,7 +146,7 @@ def test_what_is_better_of_two_is_told_by_its_text() -> None:
     assert [(unit.said, unit.right) for unit in told.units] == [("Snow.", "Rain.")]
 
 
-def test_marked_stretches_and_form_answers_are_told_in_words() -> None:
+def test_marked_spans_and_form_answers_are_told_in_words() -> None:
     stage = make.stage(protocol="spans", settings=protocols.get("spans").settings({"labels": ["place"]}))
     document = make.document(stage.project, data={"text": "The ferry left Lund."})
     item = make.item(stage, document=document, data={"gold": [[15, 19, "place"]]})

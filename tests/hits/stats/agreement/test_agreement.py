@@ -115,7 +115,7 @@ def test_masi_and_spans_are_as_worked_out_by_hand():
     assert masi_distance({"a", "b"}, {"b", "c"}) == pytest.approx(1 - 1 / 3 * 1 / 3)
     assert masi_distance((), ()) == 0 and masi_distance((), {"a"}) == 1
     assert span_distance([], []) == 0 and span_distance([], [(0, 1, "p")]) == 1
-    # Two of the three stretches share a character with one of the same label.
+    # Two of the three spans share a character with one of the same label.
     assert span_distance([(0, 5, "p"), (9, 12, "p")], [(4, 6, "p")]) == pytest.approx(1 / 3)
     assert span_distance([(0, 5, "p")], [(0, 5, "q")]) == 1 and span_distance([(0, 5, "p")], [(5, 9, "p")]) == 1
 
