@@ -504,7 +504,7 @@ def resume_all() -> int:
     taken_up = queue.take_up()
     left = [
         *((publish_batch, pk) for pk in publishing.unfinished()),
-        *((ensure_events, pk) for pk in marketplace_events.deaf_stages()),
+        *((ensure_events, pk) for pk in marketplace_events.unsubscribed_stages()),
         *((import_upload, pk) for pk in importing.unfinished()),
         *((compare_workers, pk) for pk in comparing.due_stages()),
         *((compare_texts, pk) for pk in comparing_texts.due_stages()),

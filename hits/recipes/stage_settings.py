@@ -122,7 +122,7 @@ class Requirement(Table):
     @classmethod
     def _fits(cls, comparator: str, info: ValidationInfo) -> str:
         # The three values above are judged together only when none of them is wrong by itself.
-        if len(info.data) == 3 and (why := _misfit(comparator, **info.data)):
+        if len(info.data) == 3 and (why := _mismatch(comparator, **info.data)):
             raise ValueError(f"does not fit: {why}")
         return comparator
 
@@ -133,7 +133,7 @@ class Requirement(Table):
         return head | {name: value for name, value in values.items() if value}
 
 
-def _misfit(comparator: str, qualification: str, integers: Sequence[int], locales: Sequence[str]) -> str:
+def _mismatch(comparator: str, qualification: str, integers: Sequence[int], locales: Sequence[str]) -> str:
     """Why the values and the comparator do not fit the qualification, by the API's own rules; empty where they do."""
     if qualification == LOCALE:
         if comparator not in (*_EQUALITY, *_LISTS) or not locales or integers:

@@ -286,15 +286,15 @@ def _record_submission(assignment: Assignment, now: datetime) -> None:
     hit.submitted += 1
     hits.save_counters(hit, now, ["pending", "submitted"])
     Worker.objects.filter(pk=assignment.worker_id).update(submitted_count=F("submitted_count") + 1)
-    _release_surplus(assignment, assignment.cost, now)
+    _release_excess(assignment, assignment.cost, now)
 
 
-def _release_surplus(assignment: Assignment, cost: Decimal, now: datetime) -> None:
+def _release_excess(assignment: Assignment, cost: Decimal, now: datetime) -> None:
     """Give back what was held in hand beyond `cost`: only a HIT that moved to another type has any."""
     if assignment.kept_reward is not None:
-        surplus = hits.held_in_hand(assignment.hit, assignment) - cost
-        if surplus:
-            money.release(assignment.hit.requester_id, surplus, now, assignment.hit, assignment)
+        excess = hits.held_in_hand(assignment.hit, assignment) - cost
+        if excess:
+            money.release(assignment.hit.requester_id, excess, now, assignment.hit, assignment)
 
 
 def give_back(assignment: Assignment, worker: Worker, now: datetime) -> Assignment:
@@ -318,7 +318,7 @@ def _free(assignment: Assignment, status: str, ended_at: datetime, now: datetime
     events.record(event, assignment.hit, ended_at, assignment)
     assignment.hit.pending -= 1
     hits.save_counters(assignment.hit, now, ["pending"])
-    _release_surplus(assignment, assignment.hit.cost, now)
+    _release_excess(assignment, assignment.hit.cost, now)
 
 
 def approve(

@@ -14,6 +14,17 @@ from importlinter.cli import lint_imports
 from ops.surroundings import ROOT
 
 PROJECTS = ("annotate", "common", "hits", "marketplace")
+# Words that say something else than they mean here, and the field's word for each.
+WORDS = {
+    "misfit": "unsuitable, or what does not fit",
+    "surplus": "excess",
+    "stretch": "span of a text, interval of time",
+    "spoil": "make invalid",
+    "deaf": "unsubscribed",
+    "correspondence": "messages",
+    "book_differences": "ledger differences",
+}
+TEXTS = ("annotate", "client", "common", "docs", "hits", "marketplace", "ops", "static", "templates")
 
 
 def models() -> Iterator[tuple[str, ast.Module]]:
@@ -60,6 +71,21 @@ def test_no_modules_import_one_another() -> None:
         TopologicalSorter({name: found - {name} for name, found in imported.items()}).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def test_code_pages_and_documents_use_the_words_of_the_field() -> None:
+    files = [
+        file for folder in TEXTS for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".html", ".js", ".md")
+    ]
+    files = [file for file in files if not {"vendor", "migrations", "node_modules"} & set(file.parts)]
+    found = [
+        f"{file.relative_to(ROOT)}: {word}; write: {WORDS[word]}"
+        for file in files
+        for text in [file.read_text(encoding="utf-8").lower()]
+        for word in WORDS
+        if re.search(rf"(?<![a-z]){word}(e?s|ed|ing|t)?(?![a-z])", text)
+    ]
+    assert not found, "\n".join(found)
 
 
 def test_save_only_saves() -> None:

@@ -15,7 +15,7 @@ from marketplace.wire import contract
 from ops.waiting import PATIENCE_SECONDS
 from tests.fuzz.report import Report
 from tests.fuzz.values import Pool, make
-from tests.marketplace.wire.model import misfits
+from tests.marketplace.wire.model import mismatches
 
 OPERATIONS = sorted(contract.service_model().operation_names)
 # What makes things to work on comes more often than what looks at them, and deletes less often.
@@ -99,7 +99,7 @@ class Caller:
             if name.startswith("("):
                 return ""
             self.pool.learn(body)
-            wrong = misfits(body, contract.service_model().operation_model(name).output_shape)
+            wrong = mismatches(body, contract.service_model().operation_model(name).output_shape)
             return f"outside of the model: {wrong}" if wrong else ""
         known = body.keys() <= {"__type", "Message", "TurkErrorCode"} and {"__type", "Message"} <= body.keys()
         return "" if known and response.status_code in (400, 403) else "an error of another form"

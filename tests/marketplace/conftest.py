@@ -19,7 +19,7 @@ from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.verbs import accounts, hits
 from tests.calm import calm
 from tests.marketplace.wire import tally
-from tests.marketplace.wire.model import misfits
+from tests.marketplace.wire.model import mismatches
 from tests.quick_flush import quick_flush
 
 __all__ = ["calm", "quick_flush"]
@@ -129,7 +129,7 @@ def boto3_client(url: str, key: str = "alice", secret: str = "secret-of-alice", 
 def _check_answer(operation_model: Any, response_dict: dict[str, Any], **kwargs: Any) -> None:
     body = json.loads(response_dict["body"])
     if response_dict["status_code"] == 200:
-        tally.count(operation_model.name, misfits(body, operation_model.output_shape))
+        tally.count(operation_model.name, mismatches(body, operation_model.output_shape))
     else:
         assert body.keys() <= {"__type", "Message", "TurkErrorCode"}
 

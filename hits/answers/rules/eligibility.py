@@ -178,7 +178,7 @@ class _Evidence:
         return (
             _blocked(claim, self.blocks)
             or self._answered_before(claim)
-            or _misfit(self.stage, claim, self.said, eligible)
+            or _why_ineligible(self.stage, claim, self.said, eligible)
             or _paused(claim, self.pauses)
         )
 
@@ -273,7 +273,7 @@ def _answers(
     return found
 
 
-def _misfit(
+def _why_ineligible(
     stage: Stage, claim: Claim, said: Mapping[tuple[str, str], Sequence[_Said]], eligible: Mapping[Key, bool]
 ) -> Ineligible | None:
     """The project's own qualifications: one that is lacking, or one that is too many.

@@ -49,7 +49,7 @@ def _refused(queue: str) -> str:
     return f"{REFUSED}{queue}"[:500]
 
 
-def deaf_stages() -> list[int]:
+def unsubscribed_stages() -> list[int]:
     """Stages with HITs at workers whose events go elsewhere than to the configured queue."""
     queue = settings.MTURK_EVENTS_QUEUE_URL
     if not queue:

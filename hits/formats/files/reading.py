@@ -284,7 +284,7 @@ def csv_rows(
             break
         return
     for line, cells in records:
-        if message := misfit(cells, len(names), len(head)):
+        if message := width_fault(cells, len(names), len(head)):
             faults.add(line, "", message)
         else:
             yield line, dict(zip(names, cells, strict=False))
@@ -295,7 +295,7 @@ def named(head: Sequence[str]) -> Sequence[str]:
     return head[: max((number for number, name in enumerate(head, 1) if name.strip()), default=0)]
 
 
-def misfit(cells: Sequence[str], names: int, width: int) -> str:
+def width_fault(cells: Sequence[str], names: int, width: int) -> str:
     """The fault of a row; empty where it fits a first line of `width` cells, of which the first `names` are named.
 
     The cells of columns without a name may be left out, and nothing may be in them.

@@ -36,7 +36,6 @@ from hits.formats.files.reading import (
     first_character,
     json_lines,
     listed,
-    misfit,
     named,
     quoted,
     repeated,
@@ -45,6 +44,7 @@ from hits.formats.files.reading import (
     too_many_cells,
     unnamed_value,
     unwanted,
+    width_fault,
 )
 from hits.formats.files.workbooks import Sheet
 
@@ -198,7 +198,7 @@ class _SeparatedRows(TableFile):
 
     def _rows(self, faults: Faults) -> Iterator[tuple[int, Cells | None]]:
         for line, cells in islice(self._records(faults), 1, None):
-            if message := misfit(cells, len(self.columns), self._width):
+            if message := width_fault(cells, len(self.columns), self._width):
                 faults.add(line, "", message)
                 yield line, None
             else:

@@ -27,7 +27,7 @@ SHOWN = 5
 
 
 @dataclass
-class Misfit:
+class FaultGroup:
     """A sentence that fits `count` items; `first` is the key of the first of them."""
 
     message: str
@@ -35,32 +35,32 @@ class Misfit:
     count: int = 1
 
 
-def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[Misfit]:
+def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[FaultGroup]:
     """Of (an item's key, its faults); those beyond MOST_FAULTS are the last one together."""
-    found: dict[str, Misfit] = {}
-    rest = Misfit("Other faults of this kind.", "", 0)
+    found: dict[str, FaultGroup] = {}
+    rest = FaultGroup("Other faults of this kind.", "", 0)
     for first, messages in faults:
         for message in messages:
             if message in found:
                 found[message].count += 1
             elif len(found) < MOST_FAULTS:
-                found[message] = Misfit(message, first)
+                found[message] = FaultGroup(message, first)
             else:
                 rest.first, rest.count = rest.first or first, rest.count + 1
     return [*found.values(), *([rest] if rest.count else [])]
 
 
-def of_waiting(stage: Stage, most: int = LOOKED_AT) -> list[Misfit]:
+def of_waiting(stage: Stage, most: int = LOOKED_AT) -> list[FaultGroup]:
     """Of the items of the stage that are to be published first, as the task is now."""
     return _of_rows(stage, by_priority(stage.items.filter(state=Item.State.NEW)), most)
 
 
-def of_items(stage: Stage, items: QuerySet[Item], most: int = LOOKED_AT) -> list[Misfit]:
+def of_items(stage: Stage, items: QuerySet[Item], most: int = LOOKED_AT) -> list[FaultGroup]:
     """Of the first of these items of the stage, as the task is now."""
     return _of_rows(stage, [items.order_by("id")], most)
 
 
-def _of_rows(stage: Stage, parts: Iterable[QuerySet[Item]], most: int) -> list[Misfit]:
+def _of_rows(stage: Stage, parts: Iterable[QuerySet[Item]], most: int) -> list[FaultGroup]:
     """Of the first rows of these parts, one part after another."""
     protocol = usable_protocol(stage)
     if not isinstance(protocol, FittedProtocol):
@@ -83,14 +83,14 @@ def _faults(
 def refuse(stage: Stage, items: int) -> None:
     """Raises Refused (items_do_not_fit) where one of so many items, which are to be published next, does not fit."""
     if found := of_waiting(stage, items):
-        faults = [vars(misfit) for misfit in found]
+        faults = [vars(group) for group in found]
         raise Refused("items_do_not_fit", " ".join(sentences(found)), faults=faults)
 
 
-def sentences(misfits: Sequence[Misfit]) -> list[str]:
+def sentences(groups: Sequence[FaultGroup]) -> list[str]:
     """What a lead reads of them; at most a few."""
-    told = [f"{_items(one.count)}, such as {one.first}: {one.message}" for one in misfits[:SHOWN]]
-    more = len(misfits) - SHOWN
+    told = [f"{_items(one.count)}, such as {one.first}: {one.message}" for one in groups[:SHOWN]]
+    more = len(groups) - SHOWN
     return told + ([f"And {more:,} more fault{'s' if more > 1 else ''} of items."] if more > 0 else [])
 
 

@@ -437,7 +437,7 @@ def _import(upload: Upload, held: Held) -> int:
     _refuse_too_many(documents)
     documents = item_columns.taken(documents, _by_name(upload.project), priority)
     _refuse_known(upload.project, [document for document in documents if document.items])
-    _refuse_misfits(upload.project, documents)
+    _refuse_unsuitable(upload.project, documents)
     notes = [*of_file, *_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
     notes += _notes_of_tasks(upload.project, documents)
     documents = [document for document in documents if document.items]
@@ -461,7 +461,7 @@ def _import_results(upload: Upload, held: Held) -> int:
         notes = remarks(file, upload.name)
     _refuse_too_many(found.documents)
     _refuse_known(upload.project, found.documents)
-    _refuse_misfits(upload.project, found.documents)
+    _refuse_unsuitable(upload.project, found.documents)
     total = len(found.answers)
     _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
     with transaction.atomic():
@@ -566,7 +566,7 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
     faults.refuse()
 
 
-def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> None:
+def _refuse_unsuitable(project: Project, documents: Sequence[SourceDocument]) -> None:
     """A known answer that no worker could give would be compared with nothing, in silence; and a page cannot show what
     an item does not have.
     """
@@ -580,7 +580,7 @@ def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> No
     while part := list(islice(given, media.ROWS_AT_ONCE)):
         for name in sorted(wanted):
             rows = [(document, item) for document, item in part if item.stage == name]
-            _note_misfits(protocols[name], project, rows, options[name], found)
+            _note_unsuitable(protocols[name], project, rows, options[name], found)
     found.refuse()
 
 
@@ -592,7 +592,7 @@ def _notes_of_tasks(project: Project, documents: Sequence[SourceDocument]) -> It
             yield from protocol.import_notes(rows, settings_of(stage))
 
 
-def _note_misfits(
+def _note_unsuitable(
     protocol: TaskProtocol,
     project: Project,
     rows: Sequence[tuple[SourceDocument, SourceItem]],

@@ -39,7 +39,7 @@ from hits.payments.rules import answer_reserves
 from hits.projects.rules.plugins import protocol_of, settings_of
 from hits.protocols.base import Json
 from hits.protocols.optional import ItemwiseProtocol
-from hits.publishing.rules.excess_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
+from hits.publishing.rules.excess_hits import AT_THE_MARKETPLACE, excess, free_places, mark_unwanted, with_coming
 from hits.publishing.rules.hit_items import all_item_pks, by_item, hits_of, lock_items
 from hits.stats import enough
 from hits.stats.vote_rules.conditions import Values
@@ -358,7 +358,7 @@ def _mark_unwanted(
     beside = asked - set(outcomes)
     known = {hit.pk for hit in hits}
     others = [hit for hit in with_coming(hits_of(beside)) if hit.pk not in known] if beside else []
-    mark_unwanted(touched.values(), surplus(by_item([*hits, *others], asked), needed))
+    mark_unwanted(touched.values(), excess(by_item([*hits, *others], asked), needed))
 
 
 def _still_wanted(

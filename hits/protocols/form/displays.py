@@ -290,7 +290,7 @@ class _Addressed(Display):
             return
         told = item.said(self.column)[:60]
         if file := self.uploaded(item):
-            yield from (f"The column {self.column!r:.60} names {told!r}, {why}." for why in self._misfits(file))
+            yield from (f"The column {self.column!r:.60} names {told!r}, {why}." for why in self._file_faults(file))
             return
         try:
             addresses.origin_of(item.said(self.column))
@@ -298,7 +298,7 @@ class _Addressed(Display):
             more = "" if "://" in told else ", and no uploaded file has this name"
             yield f"The column {self.column!r:.60} holds no address of this kind: {told!r} {error}{more}."
 
-    def _misfits(self, file: Json) -> Iterator[str]:
+    def _file_faults(self, file: Json) -> Iterator[str]:
         if file["kind"] not in self.takes:
             yield f"which is {_CALLED[file['kind']]}: show it as such"
         if file["others"]:

@@ -29,16 +29,16 @@ def unwanted(hits: Sequence[Hit], needed: int) -> list[Hit]:
 
     A HIT is closed as a whole, for its assignments cannot become fewer: one of which an answer is wanted stays open.
     """
-    surplus = sum(map(free_places, hits)) - needed
+    excess = sum(map(free_places, hits)) - needed
     found = []
     for hit in sorted(hits, key=lambda one: one.slot, reverse=True):
-        if 0 < free_places(hit) <= surplus:
-            surplus -= free_places(hit)
+        if 0 < free_places(hit) <= excess:
+            excess -= free_places(hit)
             found.append(hit)
     return found
 
 
-def surplus(hits: Mapping[int, Sequence[Hit]], needed: Mapping[int, int]) -> set[int]:
+def excess(hits: Mapping[int, Sequence[Hit]], needed: Mapping[int, int]) -> set[int]:
     """The HITs that can be closed, from all HITs of each item and the answers that may still come to it.
 
     One that asks about several items stays open while any of them wants its answers.

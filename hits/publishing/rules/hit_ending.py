@@ -83,14 +83,14 @@ def balance(hits: Sequence[Hit], posting: Sequence[LedgerEntry]) -> list[LedgerE
     return [
         LedgerEntry(
             stage_id=hit.stage_id,
-            kind=LedgerEntry.Kind.RESERVE if surplus < 0 else LedgerEntry.Kind.RELEASE,
-            reserved=-surplus,
+            kind=LedgerEntry.Kind.RESERVE if excess < 0 else LedgerEntry.Kind.RELEASE,
+            reserved=-excess,
             hit=hit,
-            note="an answer came after closing" if surplus < 0 else "expired without an answer",
+            note="an answer came after closing" if excess < 0 else "expired without an answer",
         )
         for hit in hits
         if (
-            surplus := hit.unit_cost * (hit.created_with + extended.get(hit.pk, 0) - waiting.get(hit.pk, 0))
+            excess := hit.unit_cost * (hit.created_with + extended.get(hit.pk, 0) - waiting.get(hit.pk, 0))
             + moved.get(hit.pk, Decimal(0))
         )
     ]

@@ -205,7 +205,7 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises BudgetExceededError, BalanceTooLowError and Refused (not_offered, misfit, check_questions_refused,
+    Raises BudgetExceededError, BalanceTooLowError and Refused (not_offered, items_do_not_fit, check_questions_refused,
     unknown_unit, suggestions_do_not_fit, nothing_to_publish, quote_changed).
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()

@@ -39,7 +39,7 @@ NOT_VALIDATED = "not validated"
 VALIDATED_ONCE = "meant for dev or test, validated only once"
 CRAWLED_IN_TRAIN = "crawled, and train holds public articles only"
 HELD_OUT_ONCE = "released in dev or test before, validated only once"
-SURPLUS_CRAWLED = "crawled, beyond the ratio {}"
+EXCESS_CRAWLED = "crawled, beyond the ratio {}"
 
 
 # Marking
@@ -156,7 +156,7 @@ def divide(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = 
     there = _fit(public), _fit(crawled)
     in_ratio = (min(there[0], there[1] * ratio), min(there[1], there[0] / ratio)) if all(there) else there
     parts = _held_out(public, in_ratio[0], TRAIN, seed)
-    parts |= _held_out(crawled, in_ratio[1], SURPLUS_CRAWLED.format(wanted), seed)
+    parts |= _held_out(crawled, in_ratio[1], EXCESS_CRAWLED.format(wanted), seed)
     public_eval, crawled_eval = ([group for group in of if parts[group.key] == EVAL] for of in (public, crawled))
     share = Fraction(str(options["dev_share"]))
     dealt = deal(crawled_eval, {DEV: share * _items(crawled_eval)}, seed=seed, rest=TEST).parts
@@ -196,7 +196,7 @@ def _held_out(groups: Sequence[Group[str]], wanted: Fraction, rest: str, seed: i
 def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Split:
     """What `divide` says, with all items in memory. Raises ValueError."""
     items = sorted(kept)
-    _refuse_misfits(items)
+    _refuse_unsuitable(items)
     division = divide(items, seed=seed, options=options)
     found: dict[str, list[KeptItem]] = {TRAIN: [], DEV: [], TEST: []}
     left_out = []
@@ -210,7 +210,7 @@ def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = D
     return Split(**parts, left_out=tuple(left_out), notes=division.notes)
 
 
-def _refuse_misfits(items: Sequence[KeptItem]) -> None:
+def _refuse_unsuitable(items: Sequence[KeptItem]) -> None:
     names = Counter((item.document_key, item.query_key) for item in items)
     if doubled := sorted(name for name, count in names.items() if count > 1):
         raise ValueError(f"{len(doubled)} items are there more than once, such as {'/'.join(doubled[0])}")
@@ -241,18 +241,18 @@ def _items(groups: Iterable[Group[str]]) -> int:
     return sum(group.size for group in groups)
 
 
-def _notes(public: int, public_surplus: int, crawled: int, crawled_surplus: int, wanted: str) -> tuple[str, ...]:
+def _notes(public: int, public_excess: int, crawled: int, crawled_excess: int, wanted: str) -> tuple[str, ...]:
     """From items in dev and test by origin, and those that are not there."""
-    if not public + public_surplus + crawled + crawled_surplus:
+    if not public + public_excess + crawled + crawled_excess:
         return ("Nothing was validated twice, so dev and test are empty.",)
-    if not public + public_surplus or not crawled + crawled_surplus:
+    if not public + public_excess or not crawled + crawled_excess:
         only = CRAWLED if crawled else PUBLIC
         return (f"All queries that were validated twice are {only}: no ratio of origins was applied.",)
     notes = [f"Dev and test hold {public:,} public and {crawled:,} crawled queries (wanted {wanted})."]
-    if public_surplus:
-        notes.append(f"{public_surplus:,} public queries beyond the ratio went to train.")
-    if crawled_surplus:
-        notes.append(f"{crawled_surplus:,} crawled queries beyond the ratio were left out.")
+    if public_excess:
+        notes.append(f"{public_excess:,} public queries beyond the ratio went to train.")
+    if crawled_excess:
+        notes.append(f"{crawled_excess:,} crawled queries beyond the ratio were left out.")
     return tuple(notes)
 
 

@@ -274,7 +274,7 @@ def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200,
         "form": form,
         **_unasked(stage),
         "frozen": is_published(stage),
-        "misfits": _misfits(seen),
+        "unsuitable": _unsuitable_items(seen),
         "keys": task_settings.example_keys(stage),
         "shown_item": _shown_item(request),
         "ours": default_instructions.field_of(stage),
@@ -312,11 +312,15 @@ def try_task(request: HttpRequest, stage: Stage) -> HttpResponse:
     """The part with the preview of what was typed, or with what is wrong with it. Changes nothing in the project."""
     form = TaskForm(stage, request.POST, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
-    found = {"draft": draft, "misfits": _misfits(form.tried) if draft else [], "shown_item": _shown_item(request)}
+    found = {
+        "draft": draft,
+        "unsuitable": _unsuitable_items(form.tried) if draft else [],
+        "shown_item": _shown_item(request),
+    }
     return render(request, "stages/_task_preview.html", {**frame(stage), "form": form, **found})
 
 
-def _misfits(stage: Stage) -> list[str]:
+def _unsuitable_items(stage: Stage) -> list[str]:
     """What keeps the first items that wait from being published with the task as it is here."""
     return unsuitable_items.sentences(unsuitable_items.of_waiting(stage, LOOKED_AT))
 
@@ -352,7 +356,7 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     except Refused as error:
         return render(request, "stages/task_nothing.html", {"error": error})
     except NotFilledError:
-        return render(request, "stages/task_nothing.html", {"error": " ".join(_misfits(stage))})
+        return render(request, "stages/task_nothing.html", {"error": " ".join(_unsuitable_items(stage))})
 
 
 def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class _Model:
 
         right = truth.ravel()[self._cell]
         found = minimize(
-            self._misfit,
+            self._loss,
             point,
             args=(right,),
             jac=True,
@@ -81,7 +81,7 @@ class _Model:
         )
         return found.x, -float(found.fun)
 
-    def _misfit(self, point: Floats, right: Floats) -> tuple[float, Floats]:
+    def _loss(self, point: Floats, right: Floats) -> tuple[float, Floats]:
         """(the negative expected log likelihood with the priors, its gradient)."""
         from scipy.special import expit
 

@@ -68,14 +68,14 @@ def macro(
     A query without a prediction raises ValueError, or counts as wrong with missing="wrong". A prediction for
     an unknown query and an empty set of references raise ValueError.
     """
-    _refuse_misfits(predictions, references, missing)
+    _refuse_unmatched(predictions, references, missing)
     em = sum(exact_match(said, references[key]) for key, said in predictions.items())
     f1 = sum(token_f1(said, references[key]) for key, said in predictions.items())
     n = len(references)
     return Scores(em=100 * em / n, f1=100 * f1 / n, n=n)
 
 
-def _refuse_misfits(
+def _refuse_unmatched(
     predictions: Mapping[str, str], references: Mapping[str, Sequence[str]], missing: Literal["error", "wrong"]
 ) -> None:
     if not references:

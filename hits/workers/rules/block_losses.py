@@ -16,7 +16,7 @@ from hits.judging.rules.required_answers import answers_counted, chunks
 from hits.mturk import fees
 from hits.projects.models import Project
 from hits.publishing.models import Hit
-from hits.publishing.rules.excess_hits import free_places, surplus, with_coming
+from hits.publishing.rules.excess_hits import excess, free_places, with_coming
 from hits.publishing.rules.hit_items import by_item, hits_of, item_pks, without_hit
 from hits.stages.models import Stage
 from hits.workers.models import Worker
@@ -91,7 +91,7 @@ def _closed(stage: Stage, back: Counter[int]) -> Iterator[Hit]:
         asked = item_pks(hits)
         # Where answers can grow: the least number, for what they say together may settle it.
         needed = {item: max(0, stage.answers - counted[item] - back[item]) for item in some}
-        spare = surplus(by_item(hits, some), needed)
+        spare = excess(by_item(hits, some), needed)
         # One that asks about an item that gets nothing back is wanted.
         yield from (hit for hit in hits if hit.pk in spare and back.keys() >= set(asked[hit.pk]))
 

@@ -6,7 +6,7 @@ from typing import Any
 from botocore.model import Shape
 
 
-def misfits(value: Any, shape: Shape, path: str = "$") -> list[str]:
+def mismatches(value: Any, shape: Shape, path: str = "$") -> list[str]:
     """Every place where a JSON value breaks its output shape, unknown members included."""
     kind = shape.type_name
     if kind == "structure":
@@ -14,7 +14,7 @@ def misfits(value: Any, shape: Shape, path: str = "$") -> list[str]:
     if kind == "list":
         if not isinstance(value, list):
             return [f"{path} is no list"]
-        return [m for i, item in enumerate(value) for m in misfits(item, shape.member, f"{path}[{i}]")]
+        return [m for i, item in enumerate(value) for m in mismatches(item, shape.member, f"{path}[{i}]")]
     wanted = {"string": str, "integer": int, "long": int, "boolean": bool, "timestamp": (int, float)}[kind]
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean"):
         return [f"{path} is {value!r}, not a {kind}"]
@@ -28,7 +28,7 @@ def _structure(value: Any, shape: Any, path: str) -> list[str]:
     found += [f"{path}.{name} is missing" for name in shape.required_members if name not in value]
     for name, member in shape.members.items():
         if name in value:
-            found += misfits(value[name], member, f"{path}.{name}")
+            found += mismatches(value[name], member, f"{path}.{name}")
     return found
 
 

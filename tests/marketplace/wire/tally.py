@@ -7,9 +7,9 @@ violations: Counter[str] = Counter()
 answers: Counter[str] = Counter()
 
 
-def count(operation: str, misfits: Sequence[str]) -> None:
+def count(operation: str, mismatches: Sequence[str]) -> None:
     """Count one answer; raises AssertionError when it does not fit the service model."""
-    assert not misfits, f"{operation} answers outside of its model: {misfits}"
+    assert not mismatches, f"{operation} answers outside of its model: {mismatches}"
     answers[operation] += 1
 
 

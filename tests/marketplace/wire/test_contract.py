@@ -18,7 +18,7 @@ from marketplace.verbs import assignments
 from marketplace.wire import contract
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.wire import tally
-from tests.marketplace.wire.model import misfits
+from tests.marketplace.wire.model import mismatches
 
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=alice/20261121/us-east-1/mturk-requester/aws4_request, "
@@ -169,7 +169,7 @@ def call(client: Client, name: str, body: Any) -> tuple[int, dict[str, Any]]:
     )
     answer = json.loads(response.content)
     if response.status_code == 200:
-        tally.count(name, misfits(answer, contract.service_model().operation_model(name).output_shape))
+        tally.count(name, mismatches(answer, contract.service_model().operation_model(name).output_shape))
     return response.status_code, answer
 
 

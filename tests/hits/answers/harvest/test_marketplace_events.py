@@ -49,16 +49,16 @@ def heard(market, controls, queue_url, bring, stage, publish, calm_stage) -> Sta
 def test_the_marketplace_is_told_once_where_events_go(heard, queue_url, controls):
     assert heard.events_to == queue_url
     assert not marketplace_events.ensure_events(heard)
-    assert marketplace_events.deaf_stages() == []
+    assert marketplace_events.unsubscribed_stages() == []
     assert controls.counts()["UpdateNotificationSettings"] == 1
 
 
 def test_a_stage_that_nobody_listens_to_is_found_and_told(market, queue_url, bring, stage, publish, eager):
     bring(1)
     publish(stage)
-    assert marketplace_events.deaf_stages() == [stage.pk]
+    assert marketplace_events.unsubscribed_stages() == [stage.pk]
     tasks.resume_all()
-    assert marketplace_events.deaf_stages() == []
+    assert marketplace_events.unsubscribed_stages() == []
 
 
 def test_hits_of_another_reward_are_heard_too(heard, controls, bring, publish):
@@ -69,9 +69,9 @@ def test_hits_of_another_reward_are_heard_too(heard, controls, bring, publish):
     bring(lines([example(7)]))
     publish(heard, "page-2")
     assert heard.hit_type_id not in ("", first)
-    assert marketplace_events.deaf_stages() == [heard.pk]
+    assert marketplace_events.unsubscribed_stages() == [heard.pk]
     assert marketplace_events.ensure_events(heard)
-    assert marketplace_events.deaf_stages() == []
+    assert marketplace_events.unsubscribed_stages() == []
 
 
 def test_a_queue_that_the_marketplace_refuses_is_not_offered_again(market, bring, stage, publish, settings, caplog):
@@ -80,7 +80,7 @@ def test_a_queue_that_the_marketplace_refuses_is_not_offered_again(market, bring
     publish(stage)
     assert marketplace_events.ensure_events(stage)
     stage.refresh_from_db()
-    assert marketplace_events.deaf_stages() == []
+    assert marketplace_events.unsubscribed_stages() == []
     assert not marketplace_events.ensure_events(stage)
     assert "MTURK_EVENTS_QUEUE_URL" in caplog.text
 
