@@ -214,7 +214,7 @@ def _publish(items: int) -> Any:
     batch = publishing.publish(stage, quote.items, quote.total, f"calls:{stage.pk}", None)
     tasks.publish_batch(batch.pk)
     stage.refresh_from_db()
-    for pk in marketplace_events.deaf_stages():
+    for pk in marketplace_events.unsubscribed_stages():
         tasks.ensure_events(pk)
     return stage
 
