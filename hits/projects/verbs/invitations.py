@@ -66,7 +66,7 @@ class NewInvitation(serializers.Serializer[Any]):
         min_value=1,
         max_value=MOST_DAYS,
         label="Days until it expires",
-        help_text=f"Empty (null): {USUAL_DAYS}.",
+        help_text=f"Empty: {USUAL_DAYS} days.",
         style={"inputmode": "numeric"},
     )
 
