@@ -37,8 +37,8 @@ class NewModel(serializers.Serializer[Any]):
     cost_per_answer = CostField(
         default=None,
         label="Cost of an answer, $",
-        help_text="Dollars, of an answer that states no cost; up to six decimals. Nothing is paid from here. May be "
-        "empty (null): not known.",
+        help_text="Dollars, of an answer that states no cost; up to six decimals. Nothing is paid from here. "
+        "Empty: not known.",
         style={"inputmode": "decimal"},
     )
 
