@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hits.recipes.record.splitting import (
     CRAWLED_IN_TRAIN,
     NOT_VALIDATED,
-    SURPLUS_CRAWLED,
+    EXCESS_CRAWLED,
     VALIDATED_ONCE,
     KeptItem,
     mark,
@@ -183,7 +183,7 @@ def test_dev_and_test_differ_by_as_little_as_whole_passages_allow():
     assert (len(found.dev), len(found.test)) == (6, 6)
 
 
-def test_surplus_public_queries_go_to_train():
+def test_excess_public_queries_go_to_train():
     found = split(eval_items(100, "public") + eval_items(70, "crawled"), seed=1)
     assert by_origin([*found.dev, *found.test]) == (30, 70)
     assert len(found.train) == 70
@@ -194,10 +194,10 @@ def test_surplus_public_queries_go_to_train():
     )
 
 
-def test_surplus_crawled_queries_are_left_out_and_counted():
+def test_excess_crawled_queries_are_left_out_and_counted():
     found = split(eval_items(30, "public") + eval_items(100, "crawled"), seed=1)
     assert by_origin([*found.dev, *found.test]) == (30, 70)
-    assert found.reasons() == {SURPLUS_CRAWLED.format("3:7"): 30}
+    assert found.reasons() == {EXCESS_CRAWLED.format("3:7"): 30}
     assert found.notes[1] == "30 crawled queries beyond the ratio were left out."
 
 
