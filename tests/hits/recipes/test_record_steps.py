@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hits.recipes.record.splitting import (
     CRAWLED_IN_TRAIN,
-    NOT_VALIDATED,
     EXCESS_CRAWLED,
+    NOT_VALIDATED,
     VALIDATED_ONCE,
     KeptItem,
     mark,
