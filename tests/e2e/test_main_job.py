@@ -88,7 +88,8 @@ def test_the_checks_notice_what_is_wrong(
 
 def test_a_hit_that_was_dropped_before_it_was_sent_is_no_fault(demonstration: Demonstration, tmp_path: Path) -> None:
     """Its item wanted another answer, and then none."""
-    copy(Path(demonstration.settings["DATA_DIR"]) / OURS, tmp_path / OURS)
+    for name in (OURS, THEIRS):
+        copy(Path(demonstration.settings["DATA_DIR"]) / name, tmp_path / name)
     with sqlite3.connect(tmp_path / OURS) as connection:
         connection.row_factory = sqlite3.Row
         row = dict(connection.execute("SELECT * FROM hits_hit WHERE id = 1").fetchone())
