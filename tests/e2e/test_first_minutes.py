@@ -104,7 +104,8 @@ def _charts_have_their_numbers(page: Page) -> None:
             page.locator("main svg[role=img]:not(.interval)"),
             page.get_by_text(re.compile("^The numbers")),
         )
-        assert charts.count() == numbers.count() > 0, page.url
+        expect(numbers.first).to_be_visible()
+        assert charts.count() == numbers.count(), page.url
         for found in numbers.all():
             found.click()
             table = found.locator("xpath=ancestor::details").get_by_role("table")

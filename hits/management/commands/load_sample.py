@@ -69,7 +69,7 @@ FINISHED = Sample(
     changed={
         "answers": 5,
         "hit_title": "Say what a short letter to a ferry line is about",
-        "quality": {"check_every": 40, "min_answers": 8, "floor": 0.5, "alpha": 0.01},
+        "quality": {"check_every": 5, "min_answers": 8, "floor": 0.5, "alpha": 0.01},
     },
     description="48 invented letters to a ferry line, each sorted by five simulated workers. Nobody was asked.",
 )
