@@ -177,8 +177,10 @@ def _first(compared: Compared) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _differences(release: Release, file: str, compared: Compared, name: str) -> list[dict[str, Any]]:
+    """With the systems that were measured alike: BLEU is not compared with accuracy."""
     found = []
-    for other in release.systems.filter(file=file).exclude(name=name):
+    measure = next(iter(compared.measures))
+    for other in release.systems.filter(file=file, scores__0__measure=measure).exclude(name=name):
         above, below = np.frombuffer(other.sums, "<f4").reshape(2, -1).astype(float)
         by, p = difference(_first(compared), (above, below), release.project.seed)
         found.append({"name": other.name, "difference": by, "p": p})

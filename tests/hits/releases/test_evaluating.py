@@ -94,6 +94,18 @@ def test_a_system_is_compared_with_those_that_are_kept(lead: Any) -> None:
     assert not release.systems.filter(kind="predictions").exists()
 
 
+def test_a_system_is_not_compared_with_one_of_another_measure(lead: Any) -> None:
+    """Which may have been asked about fewer items."""
+    release = of_labels(20)
+    evaluating.baselines(release, lead)
+    other = release.systems.get(name="Random choice")
+    other.scores[0]["measure"], other.sums = "bleu", b""
+    other.save()
+    predictions = json.dumps({f"i{at}": str(at % 2) for at in range(20)}).encode()
+    told = evaluating.evaluate(release, io.BytesIO(predictions), "said.json")
+    assert {one["name"] for one in told["differences"]} == {"Most common label", LEARNED}
+
+
 def test_the_archive_has_the_table_of_systems_and_the_release_stays_as_it_is(lead: Any) -> None:
     release = of_labels(20)
     digest = release.digest
