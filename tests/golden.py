@@ -27,14 +27,46 @@ def of_requester() -> dict[str, str]:
 
 
 def documents() -> dict[str, str]:
-    """The text of each document whose tables follow from the declarations of verbs, by its name in docs/."""
+    """The text of each document whose tables follow from the code, by its name in docs/."""
     from hits.core.roles import table
 
     head, mark, _ = (ROOT / "docs" / "verbs.md").read_text().rpartition("|---|---|---|---|---|\n")
     roles = {verb.name: verb.least for verb in table()}
     row = re.compile(r"^\| (?!verb )([^|]+) (.*) [^|]+ \|$", re.MULTILINE)
     written = row.sub(lambda found: f"| {found[1]} {found[2]} {roles.get(found[1], '–')} |", head)
-    return {"verbs.md": written + mark + "\n".join(_rows_of_verbs(roles)) + "\n"}
+    api = (ROOT / "docs" / "api.md").read_text()
+    head, start, rest = api.partition("| status | codes |\n|---|---|\n")
+    _, end, rest = rest.partition("\n\n")
+    return {
+        "verbs.md": written + mark + "\n".join(_rows_of_verbs(roles)) + "\n",
+        "api.md": head + start + "\n".join(_rows_of_refusals()) + end + rest,
+    }
+
+
+def _rows_of_refusals() -> Iterator[str]:
+    """A row for each status, with the codes of the refusals that are answered with it."""
+    codes: dict[int, set[str]] = {}
+    for code, status in refusals():
+        codes.setdefault(status, set()).add(f"`{code}`")
+    for status in sorted(codes):
+        yield f"| {status} | {', '.join(sorted(codes[status]))} |"
+
+
+def refusals() -> Iterator[tuple[str, int]]:
+    """(code, status) of each place that raises Refused, and of each class of refusals that has a code of its own."""
+    from hits.refusals import Refusal, Refused
+
+    classes = [Refusal]
+    while classes:
+        refusal = classes.pop()
+        classes += refusal.__subclasses__()
+        if refusal not in (Refusal, Refused):
+            yield refusal.error_code, refusal.http_status
+    for path in sorted((ROOT / "hits").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Refused"):
+                status = {word.arg: word.value for word in node.keywords}.get("status", ast.Constant(409))
+                yield ast.literal_eval(node.args[0]), ast.literal_eval(status)
 
 
 def _rows_of_verbs(roles: Mapping[str, str]) -> Iterator[str]:

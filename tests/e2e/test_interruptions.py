@@ -1,7 +1,11 @@
-"""The marketplace dies while work is under way; it goes on by itself, once."""
+"""The marketplace, or everything, dies while work is under way; it goes on by itself, once."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +13,19 @@ from typing import Any
 import boto3
 import pytest
 
-from ops.stack import Stack
+from ops.stack import Stack, session_members
 from ops.waiting import until
 from tests.benchmarks.synthetic import examples
 from tests.demo.checks import Row, select
+from tests.demo.crowd import Crowd
+from tests.e2e.conftest import UNHURRIED
+from tests.migrated import bring
 
 pytestmark = pytest.mark.long
 
 ITEMS = 600
+ANSWERS = 200
+RECOVERED_SECONDS = 15
 BEGIN = """
 import time
 from decimal import Decimal
@@ -94,3 +103,42 @@ def test_a_marketplace_that_is_killed_while_we_publish_costs_no_item_and_doubles
     assert (found["done"], found["refused"]) == (ITEMS, 0)
     ours = [token for token in _annotations(stack) if token in set(found["tokens"])]
     assert sorted(ours) == sorted(found["tokens"])
+
+
+def test_answers_whose_harvest_was_killed_are_recorded_within_15_seconds_of_the_next_start(tmp_path: Path) -> None:
+    """Everything is killed at once, as by a power cut, and started again at once."""
+    file = tmp_path / "f.jsonl"
+    file.write_text("\n".join(examples(ANSWERS)))
+    killed = Stack(bring(tmp_path), settings={"ANNOTATE_TEST_SETTINGS": json.dumps(UNHURRIED)})
+    with killed:
+        killed.manage("shell", "-v", "0", "-c", BEGIN.format(file=str(file), name="killed harvest"))
+        until(lambda: _published(killed) == ANSWERS, "all HITs are out", seconds=120)
+        killed.stop_program("worker")
+        crowd = Crowd.start(killed, file, {"workers": 10, "seed": 7, "time-scale": 0})
+        until(lambda: _submitted(killed) == ANSWERS, "the crowd has answered every HIT", seconds=300)
+        crowd.stop()
+        killed.start_program("worker")
+        until(lambda: _recorded(killed) > 0, "the harvest is under way", seconds=60)
+        for pid in session_members(killed.pid("supervisord")):
+            os.kill(pid, signal.SIGKILL)
+    recorded = _recorded(killed)
+    assert recorded < ANSWERS, "too fast to be killed under way: let more answers wait"
+    with Stack(killed.data_dir, killed.ports) as again:
+        began = time.monotonic()
+        until(lambda: _recorded(again) == ANSWERS, "every answer is recorded", seconds=60)
+        seconds = time.monotonic() - began
+        print(f"{recorded} of {ANSWERS} were recorded; the rest {seconds:.1f} s after the start")
+        assert seconds <= RECOVERED_SECONDS
+
+
+def _published(stack: Stack) -> int:
+    return len(select("", stack.data_dir / "annotate.sqlite3", "SELECT id FROM hits_hit WHERE hit_id IS NOT NULL"))
+
+
+def _submitted(stack: Stack) -> int:
+    sql = "SELECT id FROM marketplace_assignment WHERE status IN ('Submitted', 'Approved')"
+    return len(select("", stack.data_dir / "marketplace.sqlite3", sql))
+
+
+def _recorded(stack: Stack) -> int:
+    return len(select("", stack.data_dir / "annotate.sqlite3", "SELECT id FROM hits_assignment"))
