@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
 # Providers hand a household a whole network of this size.
@@ -17,11 +17,13 @@ _TUNNELS = tuple(
 # The only IPv6 networks that are given to anybody on the internet (RFC 4291); the others are reserved.
 _UNICAST = IPv6Network("2000::/3")
 # IETF protocol assignments, AS112 relays, and the relays of 6to4 (RFC 6890, 7534, 7535, 7526). `is_global` knows the
-# first only in part. Cloud providers serve the metadata of a machine at 192.0.0.192 and 168.63.129.16.
+# first only in part, and not the addresses of RFC 9637 for documents. Cloud providers serve the metadata of a machine
+# at 192.0.0.192 and 168.63.129.16.
 _SPECIAL = tuple(
-    IPv4Network(text)
+    ip_network(text)
     for text in (
         "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24", "168.63.129.16/32",
+        "3fff::/20",
     )
 )  # fmt: skip
 # What is written for the machine itself, where a list is wanted; `is_loopback` knows the other names too.
@@ -81,7 +83,7 @@ def is_public(address: str) -> bool:
         if not ip.ipv4_mapped and ip not in _UNICAST:
             return False
         ip = ip.ipv4_mapped or ip
-    if ip.version == 4 and any(ip in special for special in _SPECIAL):
+    if any(ip in special for special in _SPECIAL):
         return False
     return ip.is_global and not ip.is_multicast
 

@@ -11,7 +11,7 @@ from typing import Any
 # Spreadsheets read these as the beginning of a formula, in full width too.
 _FORMULA = frozenset("=+-@")
 # A spreadsheet begins a cell after these: the separator of many countries, tabs, and ends of lines. Quotes are no
-# help, for whoever separates at semicolons sees quotes after a comma as part of the text.
+# help, for whoever separates at semicolons sees quotes after a comma as part of the text, and drops those that follow.
 _BREAK = re.compile("([;\t\r\n])")
 # Most texts have no break, or go on with a letter or figure after each.
 _RISKY_BREAK = re.compile("[;\t\r\n](?! ?[A-Za-z0-9])")
@@ -66,7 +66,8 @@ class _Line:
 
 def _runs(piece: str, is_first: bool) -> bool:
     """Lines of a text begin with "- " or "@highlight" too, and stay as they are where they call nothing."""
-    first = next((char for char in piece.lstrip("'") if unicodedata.category(char) not in _UNSEEN), "")
+    skipped = "'" if is_first else "'\""
+    first = next((char for char in piece.lstrip(skipped) if unicodedata.category(char) not in _UNSEEN), "")
     sign = unicodedata.normalize("NFKC", first)[:1]
     return sign in _FORMULA and (is_first or sign == "=" or _CALLS.search(piece) is not None)
 

@@ -49,6 +49,7 @@ def test_what_a_visitor_writes_itself_counts_for_nothing(forwarded: list[str], p
         ("100.100.100.200", False),
         ("fd00:ec2::254", False),
         ("5f00::1", False),
+        ("3fff::1", False),
         ("4000::1", False),
         ("192.88.99.1", False),
         ("::ffff:192.0.0.192", False),

@@ -18,6 +18,9 @@ Row = Mapping[str, Any]
 WIDEST_CELL, WIDTH = 40, 120
 #: A text of a worker must not steer a terminal.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: What a spreadsheet takes for the beginning of a formula, at the beginning of a cell and after what may begin one.
+_FORMULA = re.compile("(^|[;\t\r\n])(?=[\\s\u200b-\u200f\ufeff'\"]*[=+\\-@＝＋－＠])")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 
 
 def show(value: Any, form: str) -> None:
@@ -67,10 +70,15 @@ def _write_csv(rows: Iterable[Any]) -> None:
         return
     columns = list(first) if isinstance(first, Mapping) else ["value"]
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_harmless, columns))
     for row in chain([first], found):
         values = [row.get(name) for name in columns] if isinstance(row, Mapping) else [row]
-        writer.writerow([cell(value) for value in values])
+        writer.writerow([_harmless(cell(value)) for value in values])
+
+
+def _harmless(text: str) -> str:
+    """With an apostrophe wherever a spreadsheet, which may begin a cell after a semicolon too, would see a formula."""
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1'", text)
 
 
 def table(rows: Sequence[Any], width: int) -> Iterator[str]:
