@@ -24,7 +24,8 @@ from tests.migrated import bring
 pytestmark = pytest.mark.long
 
 ITEMS = 600
-ANSWERS = 200
+# More than are recorded at a time.
+ANSWERS = 250
 RECOVERED_SECONDS = 15
 BEGIN = """
 import time
@@ -113,22 +114,25 @@ def test_answers_whose_harvest_was_killed_are_recorded_within_15_seconds_of_the_
     with killed:
         killed.manage("shell", "-v", "0", "-c", BEGIN.format(file=str(file), name="killed harvest"))
         until(lambda: _published(killed) == ANSWERS, "all HITs are out", seconds=120)
-        killed.stop_program("worker")
+        killed.kill("worker", signal.SIGSTOP)
         crowd = Crowd.start(killed, file, {"workers": 10, "seed": 7, "time-scale": 0})
         until(lambda: _submitted(killed) == ANSWERS, "the crowd has answered every HIT", seconds=300)
         crowd.stop()
-        killed.start_program("worker")
+        killed.kill("worker", signal.SIGCONT)
         until(lambda: _recorded(killed) > 0, "the harvest is under way", seconds=60)
         for pid in session_members(killed.pid("supervisord")):
             os.kill(pid, signal.SIGKILL)
     recorded = _recorded(killed)
     assert recorded < ANSWERS, "too fast to be killed under way: let more answers wait"
+    began = time.monotonic()
     with Stack(killed.data_dir, killed.ports) as again:
-        began = time.monotonic()
+        ready = time.monotonic()
         until(lambda: _recorded(again) == ANSWERS, "every answer is recorded", seconds=60)
-        seconds = time.monotonic() - began
-        print(f"{recorded} of {ANSWERS} were recorded; the rest {seconds:.1f} s after the start")
-        assert seconds <= RECOVERED_SECONDS
+        ended = time.monotonic()
+    print(
+        f"{recorded} recorded at the kill, all {ended - began:.1f} s after the start, which took {ready - began:.1f} s"
+    )
+    assert ended - ready <= RECOVERED_SECONDS
 
 
 def _published(stack: Stack) -> int:
