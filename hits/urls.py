@@ -86,7 +86,6 @@ project_urls = [
     path("releases/<int:number>/keep-system/", releases.keep_system, name="keep-system"),
     path("releases/<int:number>/baselines/", releases.run_baselines, name="run-baselines"),
     path("releases/<int:number>/archive.zip", releases.archive, name="release-archive"),
-    path("releases/<int:number>/withdraw/", releases.withdraw, name="withdraw-release"),
     path("releases/<int:number>/files/<path:name>", releases.download, name="release-file"),
     path("tests/", qualification_tests.index, name="qualification-tests"),
     path("tests/new/", qualification_tests.new, name="new-qualification-test"),

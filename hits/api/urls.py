@@ -112,7 +112,6 @@ urlpatterns = [
     path(PROJECT + "releases/<int:number>/systems/", releases.KeptSystem.as_view(), name="keep-system"),
     path(PROJECT + "releases/<int:number>/baselines/", releases.Baselines.as_view(), name="run-baselines"),
     path(PROJECT + "releases/<int:number>/archive/", releases.Archive.as_view(), name="release-archive"),
-    path(PROJECT + "releases/<int:number>/withdraw/", releases.Withdrawal.as_view(), name="withdraw-release"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
     path(
         PROJECT + "releases/<int:number>/files/<path:name>/", releases.ReleaseFileContent.as_view(), name="release-file"

@@ -250,7 +250,6 @@ TABLE = (
         routes=("PATCH release-card",),
     ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
-    _verb("Withdraw a release", MANAGER, pages="withdraw-release", routes=("POST withdraw-release",)),
     _verb("Run the baselines of a release", MANAGER, pages="run-baselines", routes=("POST run-baselines",)),
     _verb("Keep a system's scores with a release", MANAGER, pages="keep-system", routes=("POST keep-system",)),
     _verb(

@@ -118,7 +118,7 @@ class World:
             "upload-progress": [self.upload.pk],
             "stop-import": [self.upload.pk],
             **dict.fromkeys(
-                ["release", "evaluate-release", "keep-system", "run-baselines", "withdraw-release", "release-archive"],
+                ["release", "evaluate-release", "keep-system", "run-baselines", "release-archive"],
                 [self.release.number],
             ),
             "release-file": [self.release.number, "train.json"],
@@ -230,7 +230,6 @@ PROJECT_VERBS = {
     "evaluate-release",
     "keep-system",
     "run-baselines",
-    "withdraw-release",
     "start-computation",
     "stop-computation",
     "resume-computation",

@@ -98,7 +98,9 @@ def split(
     targets = {"test": round(test * min(share, most)), "dev": round(dev * min(share, most))}
     dealing = deal(groups, targets, seed=seed)
     wanted = min(test + dev, round(Fraction(str(held_out_share)) * everything))
-    return Split(dealing.parts, best_writers, (*_notes(fit, wanted), *dealing.notes))
+    # With those that stand in train, so that a release that is made again says the same.
+    by_best = sum(group.size for group in groups if (group.earlier | (group.fit or NONE)) & HELD_OUT)
+    return Split(dealing.parts, best_writers, (*_notes(by_best, wanted), *dealing.notes))
 
 
 def _groups(sets: Iterable[WrittenSet], best_writers: frozenset[str]) -> list[Group[str]]:

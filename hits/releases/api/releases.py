@@ -23,11 +23,11 @@ from hits.core.jobs import queue
 from hits.items.api.uploads import FORM_BYTES
 from hits.models import ReleaseFile, StageSummary
 from hits.releases.api import shapes
+from hits.releases.api.shapes import TAG
 from hits.releases.rules import release_folders
 from hits.releases.rules.release_cards import stated
 from hits.releases.verbs import evaluating, releasing, withdrawing
 
-TAG = "Releases"
 # Up to so many items a release is made while the caller waits; above, in the background.
 SMALL = 20_000
 
@@ -155,22 +155,6 @@ class Archive(ProjectView):
         row = get_object_or_404(self.project.releases.select_related("project"), number=number)
         made = release_folders.zipped(row, keys=not without_keys)
         return FileResponse(made, as_attachment=True, filename=f"{release_folders.name_of(row)}.zip")
-
-
-class Withdrawal(ProjectView):
-    @operation(
-        "releases_withdraw",
-        "Withdraw a release: it is marked, its files stay, and its splits count as released",
-        tag=TAG,
-        takes=shapes.NewWithdrawal,
-        answer=shapes.ReleaseDetailShape,
-        refuses=[400, 404, 409],
-    )
-    def post(self, request: Request, number: int, **address: str) -> Response:
-        given = sent(request, shapes.NewWithdrawal)
-        row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
-        withdrawing.withdraw(row, self.user, **given)
-        return Response(shapes.ReleaseDetailShape(row, context={"request": request}).data)
 
 
 class Evaluation(ProjectView):

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from hits.api.shapes import Shape, UsernameField
+from hits.core.targets import Target
 from hits.formats.outputs.licences import LICENCES, OWN
 from hits.items.api.shapes import LONGEST_MAPPING, MappingField, TextFile
 from hits.items.rules.results_forms import KINDS
@@ -17,6 +18,16 @@ from hits.releases.rules import release_folders
 from hits.releases.rules.release_cards import LONGEST, RELEASED, TEXTS
 from hits.releases.verbs import exporting
 from hits.releases.verbs.evaluating import LONGEST_NAME
+
+TAG = "Releases"
+RELEASE = Target(
+    "release",
+    Release,
+    "releases/<int:number>/",
+    lambda project: project.releases.select_related("created_by", "project"),
+    # Two that name each other as the one to use instead are withdrawn one after the other.
+    project_first=True,
+)
 
 
 class ReleaseCardShape(Shape):
@@ -101,13 +112,6 @@ class ReleaseShape(Shape):
 
 class ArchiveQuery(Shape):
     without_keys = serializers.BooleanField(default=False, help_text="For publishing: without the answers of test.")
-
-
-class NewWithdrawal(Shape):
-    reason = serializers.CharField(max_length=2000)
-    successor = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, help_text="The number of the release to use instead."
-    )
 
 
 class ReleaseFileShape(Shape):

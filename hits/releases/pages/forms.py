@@ -51,13 +51,6 @@ class ReleaseCardForm(forms.Form):
             self.fields[name] = field
 
 
-class WithdrawReleaseForm(forms.Form):
-    reason = forms.CharField(max_length=2000, label="Why nobody shall use it any more")
-    successor = forms.IntegerField(
-        required=False, min_value=1, label="Number of the release to use instead", help_text="Empty: there is none yet."
-    )
-
-
 class ResultsForm(forms.Form):
     file = forms.FileField(
         label="File of results",

@@ -260,21 +260,6 @@ def _evaluated(request: LeadRequest, project: Project, number: int, name: str) -
     return _release_page(request, row, scored=scored, kept_as=name)
 
 
-@for_project(VERB)
-def withdraw(request: LeadRequest, project: Project, number: int) -> HttpResponse:
-    row = get_object_or_404(project.releases.select_related("created_by"), number=number)
-    form = forms.WithdrawReleaseForm(request.POST)
-    if not form.is_valid():
-        return _release_page(request, row, status=400, withdraw_form=form)
-    try:
-        withdrawing.withdraw(row, request.user, **form.cleaned_data)
-    except Refused as refusal:
-        form.add_error("successor" if form.cleaned_data["reason"] else "reason", str(refusal))
-        return _release_page(request, row, status=400, withdraw_form=form)
-    messages.success(request, f"Release {number} is withdrawn. Its files stay, and its splits count as released.")
-    return redirect("release", project.slug, number)
-
-
 def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **more: Any) -> HttpResponse:
     project = row.project
     files = row.files.select_related("blob")
@@ -282,8 +267,8 @@ def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **mo
         (file.name, _title(file.name.removesuffix(CHART).replace("-", "_"))) for file in files if _is_chart(file.name)
     ]
     context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest)}
-    withdrawn = {"reason": row.withdrawn_reason, "successor": row.successor and row.successor.number}
-    context |= {"withdraw_form": forms.WithdrawReleaseForm(initial=withdrawn), **more}
+    context["withdrawn"] = {"reason": row.withdrawn_reason, "successor": row.successor and row.successor.number}
+    context |= more
     key = release_folders.key_of(project)
     scoring = evaluating.scoring_of(project)
     context |= {"systems": release_folders.tables(row), "compared_files": list(scoring.splits) if scoring else []}

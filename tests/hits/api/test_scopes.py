@@ -30,7 +30,6 @@ WITHOUT_MONEY = {
     ("evaluate-release", "post"),
     ("keep-system", "post"),
     ("run-baselines", "post"),
-    ("withdraw-release", "post"),
     ("expire", "post"),
     ("extend", "post"),
     ("fetch-qualification-test-results", "post"),

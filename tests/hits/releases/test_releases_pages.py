@@ -246,7 +246,7 @@ def test_the_manifest_and_its_page_say_how_it_was_collected(lead_client: Client,
 def test_a_withdrawn_release_says_so_on_its_page_and_in_the_list(project: Project, lead_client: Client) -> None:
     for _ in range(2):
         make.release(project)
-    address = _address("withdraw-release", project, 1)
+    address = _address("releases.withdraw", project, 1)
     assert lead_client.post(address, {"reason": "", "successor": 2}).status_code == 400
     assert (
         "cannot be the successor" in lead_client.post(address, {"reason": "It leaked", "successor": 1}).content.decode()
