@@ -115,6 +115,7 @@ def _dataset_info(card: Card) -> Iterator[str]:
         yield "  splits:"
         for split, file in splits.items():
             yield f"  - name: {_quoted(split)}"
+            yield f"    num_bytes: {card.facts[file].bytes}"
             yield f"    num_examples: {card.facts[file].rows}"
 
 

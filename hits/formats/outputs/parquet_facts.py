@@ -24,9 +24,13 @@ _HUB_NAMES = {"double": "float64", "float": "float32"}
 
 @dataclass(frozen=True)
 class TableFacts:
-    """`columns` as {name: type}: the name of a type, [type] for a list of it, {name: type} for an object."""
+    """`columns` as {name: type}: the name of a type, [type] for a list of it, {name: type} for an object.
+
+    `bytes` are those of the values before they are compressed.
+    """
 
     rows: int
+    bytes: int
     columns: Mapping[str, Any]
 
 
@@ -62,7 +66,9 @@ def main() -> None:
     for end in json.load(sys.stdin):
         file = parquet.ParquetFile(pyarrow.BufferReader(_MARK + base64.b64decode(end)))
         columns = {field.name: _kind(field.type) for field in file.schema_arrow}
-        found.append({"rows": file.metadata.num_rows, "columns": columns})
+        about = file.metadata
+        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        found.append({"rows": about.num_rows, "bytes": size, "columns": columns})
     json.dump(found, sys.stdout)
 
 

@@ -24,7 +24,7 @@ from hits.releases.rules.release_cards import checked
 
 
 class Withdrawal(serializers.Serializer[Any]):
-    reason = serializers.CharField(max_length=2000, label="Why nobody shall use it any more")
+    reason = serializers.CharField(max_length=2000, label="Why it should no longer be used")
     successor = serializers.IntegerField(
         required=False,
         allow_null=True,

@@ -13,6 +13,7 @@ import mlcroissant
 import pandas
 import pytest
 import yaml
+from datasets.info import DatasetInfosDict
 
 from hits import recipes
 from hits.formats.outputs import croissant, parquet_facts
@@ -133,9 +134,10 @@ def test_the_library_for_data_sets_loads_each_table_with_its_splits(
         # One set of columns with one type each, also where a column is empty in one split.
         assert len({json.dumps(found[split].features.to_dict(), sort_keys=True) for split in found}) == 1
         # As the card's head says, without looking into a file.
-        builder = datasets.load_dataset_builder(str(folder), name)
-        assert builder.info.features == found[next(iter(found))].features
-        assert {split: facts.num_examples for split, facts in builder.info.splits.items()} == found.num_rows
+        said = DatasetInfosDict.from_directory(str(folder))[name]
+        assert said.features == found[next(iter(found))].features
+        assert {split: facts.num_examples for split, facts in said.splits.items()} == found.num_rows
+        assert all(facts.num_bytes > 0 for facts in said.splits.values())
 
 
 def test_croissant_is_valid_and_gives_the_rows_of_each_table(
