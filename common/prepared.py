@@ -1,7 +1,8 @@
 """Queries whose SQL is written once in a process.
 
 Django writes the SQL of a query anew each time, and for the ones that every answer of every worker needs this takes
-several times as long as the database takes to find the row.
+several times as long as the database takes to find the row. PostgreSQL plans it once a connection too, by its PREPARE:
+psycopg2 has no prepared statements of its own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import QuerySet
+from psycopg2.extensions import AsIs
 
 Row = TypeVar("Row")
 # What stands for a value while the SQL is written; no query has one of these as a constant.
@@ -23,12 +27,19 @@ _EXAMPLES: dict[type, Callable[[int], Any]] = {
 }
 
 
+# Names of PostgreSQL's prepared statements, and which each connection has: they end with it.
+_numbers = count()
+_statements: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+
+
 class _Written(NamedTuple):
     queryset: Any
     compiler: Any
     sql: str
     # Of each parameter the name of its value, or None and the constant that the query has there.
     params: list[tuple[str | None, Any]]
+    # Of PostgreSQL's statement, whose parameters are the values alone.
+    statement: str
 
 
 class Prepared(Generic[Row]):
@@ -52,12 +63,17 @@ class Prepared(Generic[Row]):
             # Two threads may both write it: each sets the whole at once, and both wrote the same.
             self._written = self._write(connection, values)
         written = self._written
-        params = tuple(values[name] if name else value for name, value in written.params)
         adapt = connection.ops.adapt_datetimefield_value
-        bound = tuple(adapt(value) if isinstance(value, datetime) else value for value in params)
+        bound = {name: adapt(value) if isinstance(value, datetime) else value for name, value in values.items()}
+        if connection.vendor == "postgresql":
+            sql = self._execute(connection, written)
+            params = tuple(bound[name] for name, _ in written.params if name)
+        else:
+            sql = written.sql
+            params = tuple(bound[name] if name else value for name, value in written.params)
         compiler = copy.copy(written.compiler)
         compiler.connection = connection
-        compiler.as_sql = lambda: (written.sql, bound)
+        compiler.as_sql = lambda: (sql, params)
         queryset = written.queryset.__class__(written.queryset.model)
         # copy.copy() would run the query: a queryset is pickled with its rows.
         queryset.__dict__.update(written.queryset.__dict__)
@@ -75,4 +91,18 @@ class Prepared(Generic[Row]):
         used = [(names.get(value), value) for value in params]
         if missing := set(values) - {name for name, _ in used}:
             raise ValueError(f"The query has no place for {', '.join(sorted(missing))}.")
-        return _Written(queryset, compiler, sql, used)
+        return _Written(queryset, compiler, sql, used, f"prepared_{next(_numbers)}")
+
+    def _execute(self, connection: Any, written: _Written) -> str:
+        """The SQL that runs PostgreSQL's statement, which this connection has afterwards."""
+        connection.ensure_connection()
+        known = _statements.setdefault(connection.connection, set())
+        if written.statement not in known:
+            numbers = count(1)
+            # Constants stay constants: they say which partial index serves.
+            params = [AsIs(f"${next(numbers)}") if name else value for name, value in written.params]
+            with connection.wrap_database_errors, connection.connection.cursor() as cursor:
+                cursor.execute(f"PREPARE {written.statement} AS {written.sql}", params)
+            known.add(written.statement)
+        places = ", ".join("%s" for name, _ in written.params if name)
+        return f"EXECUTE {written.statement} ({places})" if places else f"EXECUTE {written.statement}"

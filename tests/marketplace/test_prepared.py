@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -52,6 +52,32 @@ def test_its_sql_is_written_once(hits: list[Hit], now: datetime, monkeypatch: py
     assert prepared(pk=hits[0].pk) == [hits[0].hit_id]
     monkeypatch.setattr(SQLCompiler, "as_sql", None)
     assert prepared(pk=hits[1].pk) == [hits[1].hit_id]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_connection_asks_with_one_statement(worker: Worker, django_assert_num_queries: Any) -> None:
+    prepared = Prepared(lambda pk: Worker.objects.filter(pk=pk, erased_at=None))
+    for _ in range(2):
+        for _ in range(3):
+            with django_assert_num_queries(1):
+                assert prepared(pk=worker.pk) == [worker]
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT generic_plans + custom_plans FROM pg_prepared_statements ORDER BY prepare_time DESC"
+                )
+                assert cursor.fetchone() == (3,)
+        # The next connection has no statement yet.
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_prepared_in_a_transaction_that_is_rolled_back_serves_afterwards(worker: Worker) -> None:
+    prepared = Prepared(lambda pk: Worker.objects.filter(pk=pk))
+    with suppress(Worker.DoesNotExist), transaction.atomic():
+        assert prepared(pk=worker.pk) == [worker]
+        raise Worker.DoesNotExist
+    assert prepared(pk=worker.pk) == [worker]
 
 
 def test_two_threads_may_write_the_same_query_at_once(hits: list[Hit], monkeypatch: pytest.MonkeyPatch) -> None:
