@@ -101,8 +101,6 @@ project_urls = [
     path("qualifications/", grants.index, name="grants"),
     path("qualifications/<slug:held>/", grants.holders, name="grants-of"),
     path("qualifications/<slug:held>/progress/", grants.progress, name="grants-progress"),
-    path("qualifications/<slug:held>/give/", grants.give, name="give-grant"),
-    path("qualifications/<slug:held>/<int:pk>/withdraw/", grants.withdraw, name="withdraw-grant"),
     path("workers/<path:worker_id>/", workers.worker, name="worker"),
     path("blocks/<int:pk>/undo/", workers.undo, name="undo-block"),
 ]

@@ -16,7 +16,7 @@ from hits.projects.api import projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
 from hits.stages.api import rules, stages
-from hits.workers.api import grants, qualification_tests, workers
+from hits.workers.api import qualification_tests, workers
 
 app_name = "api"
 
@@ -76,9 +76,6 @@ urlpatterns = [
     path(PROJECT + "inbox/answered/", messages.MarkAnswered.as_view(), name="mark-answered"),
     path(PROJECT + "inbox/open/", messages.OpenAgain.as_view(), name="open-again"),
     path(PROJECT + "inbox/<int:pk>/reply/", messages.ReplyToWorker.as_view(), name="reply-to-worker"),
-    path(PROJECT + "qualifications/", grants.HeldQualifications.as_view(), name="held-qualifications"),
-    path(PROJECT + "grants/", grants.Grants.as_view(), name="grants"),
-    path(PROJECT + "grants/<int:pk>/withdraw/", grants.WithdrawGrant.as_view(), name="withdraw-grant"),
     path(PROJECT + "ledger/", ledger.Ledger.as_view(), name="ledger"),
     path(PROJECT + "ledger/checks/", ledger.LedgerChecks.as_view(), name="ledger-checks"),
     path(PROJECT + "ledger/checks/<int:pk>/", ledger.LedgerCheckDetail.as_view(), name="ledger-check"),

@@ -91,7 +91,7 @@ LOOK = _verb(
     """,
     routes=_get("""
         project actions terms uploads sample-file upload media
-        blocks undo-block messages inbox held-qualifications grants
+        blocks undo-block messages inbox
         budget-requests ledger ledger-checks ledger-check qualification-tests qualification-test
         qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -196,8 +196,6 @@ TABLE = (
     _verb("Open it again", REVIEWER, pages="open-again", routes=("POST open-again",)),
     _verb("Pause workers", MANAGER, pages="pause-workers", routes=("POST pause-workers",)),
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
-    _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
-    _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),
     _verb("Change the terms for workers", MANAGER, pages="terms", routes=("PUT terms",)),
     _verb("Withdraw the terms for workers", MANAGER, pages="withdraw-terms", routes=("DELETE terms",)),
     _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),

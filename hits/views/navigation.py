@@ -73,7 +73,7 @@ MESSAGES = Place(
     ),
 )
 TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
-GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
+GRANTS = Place("Qualifications held", ("grants", "grants-of"))
 POOLS = Place("Pools", ("pools", "pool", "best-for-pool"))
 COMPUTATIONS = Place(
     "Computations", ("computations", "computation", "computation-results", "computation-outside", "start-computation")

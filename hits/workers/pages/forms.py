@@ -129,22 +129,6 @@ class PauseForm(forms.Form):
     )
 
 
-class WorkerIdsForm(forms.Form):
-    """Ids of workers at the marketplace; a verb judges them."""
-
-    workers = forms.CharField(
-        label="Workers",
-        help_text="Their ids at the marketplace, one a line. Who has the qualification already keeps it.",
-        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocapitalize": "characters"}),
-        required=False,
-    )
-
-    def ids(self) -> list[str]:
-        """Commas and spaces part ids as well, as copied columns do."""
-        self.full_clean()
-        return str(self.cleaned_data.get("workers", "")).replace(",", " ").split()
-
-
 class QualificationTestForm(forms.Form):
     """What a lead types about a test; a verb judges it. The key is typed once, and left out where it is given."""
 

@@ -1,24 +1,19 @@
-"""Qualifications held: which ones the project grants, what they do, who has them, giving and taking them back."""
+"""Qualifications held: which ones the project grants, what they do and who has them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import messages
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import render
 
-from hits import tasks
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
 from hits.pools import rules as pools
-from hits.refusals import Refused
-from hits.views import jobs, navigation, paging
-from hits.views.guard import PAGE, VERB, LeadRequest, for_project
-from hits.workers.pages import forms
+from hits.views import navigation, paging
+from hits.views.guard import PAGE, for_project
 from hits.workers.rules.project_qualifications import Held, held_in, presence
-from hits.workers.verbs import granting
 
 State = Grant.State
 WAITING = Q(state__in=[State.INTENDED, State.WITHDRAWING])
@@ -51,26 +46,20 @@ def _counts() -> dict[str, Count]:
 
 @for_project(PAGE)
 def holders(request: HttpRequest, project: Project, held: str) -> HttpResponse:
-    return _holders(request, project, _held(project, held))
-
-
-def _holders(
-    request: HttpRequest, project: Project, held: Held, form: forms.WorkerIdsForm | None = None
-) -> HttpResponse:
+    found = _held(project, held)
     show = request.GET.get("show", "")
     show = show if show in SHOWN else ""
-    counts = project.grants.filter(key=held.key).aggregate(**_counts())
-    rows = _rows(project, held.key).filter(SHOWN[show][1])
+    counts = project.grants.filter(key=found.key).aggregate(**_counts())
+    rows = _rows(project, found.key).filter(SHOWN[show][1])
     context = {
         "project": project,
-        "held": held,
-        "form": form or forms.WorkerIdsForm(),
+        "held": found,
         "show": show,
         "filters": [(name, label, counts[name or "all"]) for name, (label, _) in SHOWN.items()],
         "waiting": counts["waiting"],
         "page": paging.by_id(rows, request.GET, newest_first=True),
     }
-    return render(request, "workers/grants/holders.html", context, status=400 if form else 200)
+    return render(request, "workers/grants/holders.html", context)
 
 
 def _rows(project: Project, key: str) -> QuerySet[Grant]:
@@ -87,37 +76,6 @@ def progress(request: HttpRequest, project: Project, held: str) -> HttpResponse:
     waiting = project.grants.filter(SHOWN["waiting"][1], key=found.key).count()
     context = {"project": project, "held": found, "waiting": waiting, "polled": True}
     return render(request, "workers/grants/_progress.html", context)
-
-
-@for_project(VERB)
-def give(request: LeadRequest, project: Project, held: str) -> HttpResponse:
-    """Give it to the workers of the list; who has it already keeps it."""
-    found = _held(project, held)
-    form = forms.WorkerIdsForm(request.POST)
-    try:
-        new = granting.intend(project, found.key, form.ids(), request.user)
-    except Refused as error:
-        form.add_error("workers", str(error))
-        return _holders(request, project, found, form)
-    said = f"{_counted(new)} being given the qualification." if new else "Everybody on this list has it already."
-    jobs.start(request, tasks.finish_grants, project.pk, said=said)
-    return redirect("grants-of", project.slug, found.key)
-
-
-def _counted(workers: int) -> str:
-    return "1 worker is" if workers == 1 else f"{workers:,} workers are"
-
-
-@for_project(VERB)
-def withdraw(request: HttpRequest, project: Project, held: str, pk: int) -> HttpResponse:
-    found = _held(project, held)
-    row = get_object_or_404(project.grants.select_related("worker"), key=found.key, pk=pk)
-    if granting.intend_withdrawal(row):
-        said = f"The qualification is being taken back from {row.worker.worker_id}. You can give it again at any time."
-        jobs.start(request, tasks.finish_grants, project.pk, said=said)
-    else:
-        messages.info(request, f"{row.worker.worker_id} does not have it any more.")
-    return redirect("grants-of", project.slug, held)
 
 
 def of_stage(stage: Stage, tests: Sequence[QualificationTest]) -> dict[str, Any]:

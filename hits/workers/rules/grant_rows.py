@@ -45,16 +45,18 @@ def read_workers(worker_ids: Iterable[str], most: int = MOST_WORKERS) -> list[st
     """Each once, in their order. Raises Refused (workers_refused)."""
     wanted = list(dict.fromkeys(text for one in worker_ids if (text := one.strip())))
     if not wanted:
-        raise Refused("workers_refused", "Write at least one worker id, one a line.", status=400)
+        raise _refused("Write at least one worker id, one a line.")
     if len(wanted) > most:
-        raise Refused(
-            "workers_refused", f"These are {len(wanted):,} workers; give at most {most:,} at once.", status=400
-        )
+        raise _refused(f"These are {len(wanted):,} workers; give at most {most:,} at once.")
     faults = [fault for one in wanted if (fault := _fault(one))]
     if faults:
         rest = f" And {len(faults) - SHOWN:,} more." if len(faults) > SHOWN else ""
-        raise Refused("workers_refused", " ".join(faults[:SHOWN]) + rest, status=400)
+        raise _refused(" ".join(faults[:SHOWN]) + rest)
     return wanted
+
+
+def _refused(sentence: str) -> Refused:
+    return Refused("workers_refused", sentence, field="worker_ids", status=400)
 
 
 def _fault(text: str) -> str:

@@ -6,15 +6,24 @@ marketplace; what that one refuses stands in the row, and holds up nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
+from rest_framework import serializers
 
 from hits.answers.rules import eligibility
+from hits.core.jobs import queue
 from hits.core.jobs.leases import lease
+from hits.core.roles import MANAGER
+from hits.core.targets import PROJECT
+from hits.core.verbs import Unchanged, verb
+from hits.formats.inputs.worker_lists import MOST_BYTES, read_worker_list
 from hits.models import Grant, Project, Stage
 from hits.refusals import Refused
+from hits.text.language.amounts import amount_is
+from hits.workers.api.grants import GRANT, TAG, GrantShape
 from hits.workers.rules import grant_rows
 from hits.workers.rules.grant_rows import QualificationCalls, intend_withdrawal
 from hits.workers.rules.project_qualifications import held_in, withdrawn_since
@@ -31,6 +40,56 @@ CALLS = QualificationCalls[Grant](
     key=lambda row: row.key,
     value=lambda row: row.value,
 )
+
+
+ALL_HAVE_IT = "Everybody on this list has it already."
+
+
+class NewGrants(serializers.Serializer[Any]):
+    key = serializers.SlugField(label="Qualification", help_text="Its key.")
+    worker_ids = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        max_length=grant_rows.MOST_WORKERS,
+        label="Workers",
+        help_text="Their ids at the marketplace, one a line. Who has the qualification already keeps it.",
+        style={
+            "kind": "text area",
+            "file": lambda file: read_worker_list(file.read(MOST_BYTES + 1)),
+            "file_help": "One id a line, or a table (CSV) with a column worker_id. "
+            f"At most {grant_rows.MOST_WORKERS:,} workers.",
+        },
+    )
+
+
+def _given(new: int, values: Mapping[str, Any]) -> str:
+    return f"{amount_is(new, 'worker')} being given the qualification." if new else ALL_HAVE_IT
+
+
+@verb(
+    "grants.give", "Give a qualification", tag=TAG, on=PROJECT, role=MANAGER, route="POST grants/",
+    summary="Give a qualification to workers; who has it keeps it", takes=NewGrants, see="grants.list",
+    activity="gave a qualification {key}", detail=lambda project, new, values: {"workers": new}, done=_given,
+    refuses=("unknown_qualification",), after=lambda project, _: queue.start_named("finish_grants", project.pk),
+)  # fmt: skip
+def give(project: Project, user: User | None, *, key: str, worker_ids: Iterable[str]) -> int | Unchanged:
+    """How many did not have it. Raises Refused (unknown_qualification, workers_refused)."""
+    return intend(project, key, worker_ids, user) or Unchanged(0, ALL_HAVE_IT)
+
+
+@verb(
+    "grants.withdraw", "Withdraw a qualification", tag=TAG, on=GRANT, role=MANAGER, route="POST withdraw/", status=202,
+    summary="Take a qualification back from a worker; giving it again undoes that", gives=GrantShape,
+    activity="withdrew a qualification {key}", detail=lambda row, _, values: {"worker": row.worker.worker_id},
+    done=lambda row, values: (
+        f"The qualification is being taken back from {row.worker.worker_id}. You can give it again at any time."
+    ),
+    after=lambda row, _: queue.start_named("finish_grants", row.project_id),
+)  # fmt: skip
+def take_back(row: Grant, user: User | None) -> Grant | Unchanged:
+    if not intend_withdrawal(row):
+        return Unchanged(row, f"{row.worker.worker_id} does not have it any more.")
+    row.refresh_from_db(fields=["state", "withdrawn_at", "error"])
+    return row
 
 
 def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:

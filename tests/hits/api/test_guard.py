@@ -82,7 +82,6 @@ def world(river_stage: Stage) -> dict[str, Any]:
         "undo-block": factories.block(river_stage),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
-        "withdraw-grant": factories.grant(river_stage.project),
         "reply-to-worker": factories.reply(factories.message(river_stage)),
         **dict.fromkeys(
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],

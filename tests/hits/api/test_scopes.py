@@ -33,7 +33,6 @@ WITHOUT_MONEY = {
     ("expire", "post"),
     ("extend", "post"),
     ("fetch-qualification-test-results", "post"),
-    ("grants", "post"),
     ("harvest", "post"),
     ("ledger-checks", "post"),
     ("offer-qualification-test", "post"),
@@ -80,7 +79,6 @@ WITHOUT_MONEY = {
     ("media-file", "delete"),
     ("uploads", "post"),
     ("upload-columns", "post"),
-    ("withdraw-grant", "post"),
     ("withdraw-qualification-test", "post"),
 }
 __all__ = ["world"]  # a fixture

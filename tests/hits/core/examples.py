@@ -56,6 +56,12 @@ def shared_pool(project: Project) -> Pool:
     return row
 
 
+def project_that_grants(project: Project) -> Project:
+    if not project.stages.filter(grants="part-one").exists():
+        make.stage(project, key="part", grants="part-one")
+    return project
+
+
 def pool_and_best(project: Project) -> Pool:
     if not project.stages.filter(key="judge").exists():
         stage = make.stage(project, key="judge")
@@ -115,6 +121,8 @@ ROWS: dict[str, Callable[[Project], Any]] = {
     "release": make.release,
     "answer": answer,
     "file": checked_file,
+    "grant": make.grant,
+    "grants.give": project_that_grants,
     "order": lambda project: make.bonus(answer(project)).order,
     "compensation": make.compensation,
     "bonuses.create": project_with_answer,
@@ -138,6 +146,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "members.change_role": {"role": "reviewer"},
     "members.may_budget": {"may_budget": "20.00"},
     "members.remove": {},
+    "grants.give": {"key": "part-one", "worker_ids": ["A1B2C3"]},
+    "grants.withdraw": {},
     "invitations.create": {"role": "reader", "email": "", "days": 7},
     "invitations.resend": {},
     "invitations.revoke": {},

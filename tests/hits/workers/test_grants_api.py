@@ -34,7 +34,7 @@ def test_one_is_given_listed_and_withdrawn(
     worker = market.sign_up_worker()
     given = {"key": "part-one", "worker_ids": [worker, STRANGER]}
     answer = api.post(HOME + "grants/", given, format="json")
-    assert answer.status_code == 202 and answer.json()["message"].startswith("2 of the workers")
+    assert answer.status_code == 202 and answer.json()["message"].startswith("2 workers are")
     held, waits = api.get(answer.json()["see"]).json()["results"]
     assert (held["worker_id"], held["state"], held["created_by"], held["stage"]) == (worker, "granted", "alice", None)
     assert waits["state"] == "intended" and "does not exist" in waits["error"]

@@ -48,6 +48,11 @@ def text(reply: Any) -> str:
     return squeezed(reply)
 
 
+def give(client: Client, key: str, workers: str) -> Any:
+    typed = {"form_fields": "worker_ids", "form_page": url("grants-of", key), "key": key, "worker_ids": workers}
+    return client.post(url("grants.give"), typed, follow=True)
+
+
 def test_the_list_says_what_each_does_and_where_something_is_to_be_done(lead_client: Client, project: Project) -> None:
     for state, error in ((State.GRANTED, ""), (State.INTENDED, ""), (State.INTENDED, "No."), (State.WITHDRAWN, "")):
         make.grant(project, state=state, error=error)
@@ -84,39 +89,35 @@ def test_workers_are_given_it_and_lose_it_and_get_it_again(
     lead_client: Client, project: Project, market: Marketplace, eager: None, stranger_refused: None
 ) -> None:
     worker = market.sign_up_worker()
-    typed = {"workers": f"{worker},\n{worker}\n A000NOTTHERE "}
-    page = text(lead_client.post(url("give-grant", "trusted-reader"), typed, follow=True))
+    page = text(give(lead_client, "trusted-reader", f"{worker},\n{worker}\n A000NOTTHERE "))
     assert "2 workers are being given" in page and "by alice" in page
     assert "Granted</span>" in page and "The marketplace refused: Worker A000NOTTHERE does not exist." in page
-    assert "Everybody on this list has it" in text(
-        lead_client.post(url("give-grant", "trusted-reader"), {"workers": worker}, follow=True)
-    )
+    assert "Everybody on this list has it" in text(give(lead_client, "trusted-reader", worker))
     row = Grant.objects.get(worker__worker_id=worker)
-    page = text(lead_client.post(url("withdraw-grant", "trusted-reader", row.pk), follow=True))
+    here = {"form_page": url("grants-of", "trusted-reader")}
+    page = text(lead_client.post(url("grants.withdraw", row.pk), here, follow=True))
     assert f"taken back from {worker}" in page
+    assert "does not have it any more" in text(lead_client.post(url("grants.withdraw", row.pk), here, follow=True))
     row.refresh_from_db()
     assert (row.state, row.created_by.username) == (State.WITHDRAWN, "alice")
     withdrawn = url("grants-of", "trusted-reader") + "?show=withdrawn"
-    assert f'Give again<span class="hidden"> to {worker}' in text(lead_client.get(withdrawn))
-    lead_client.post(url("give-grant", "trusted-reader"), {"workers": worker})
+    assert f'Give again <span class="hidden">: {worker}' in text(lead_client.get(withdrawn))
+    give(lead_client, "trusted-reader", worker)
     assert Grant.objects.filter(worker__worker_id=worker, state=State.GRANTED).count() == 1
     assert "given again" in text(lead_client.get(withdrawn))
 
 
 def test_what_is_no_list_of_workers_comes_back_with_the_reason(lead_client: Client, project: Project) -> None:
-    reply = lead_client.post(url("give-grant", "part-one"), {"workers": "A1\n<i>me</i>"})
+    reply = give(lead_client, "part-one", "A1\n<i>me</i>")
     page = reply.content.decode()
     assert reply.status_code == 400 and not Grant.objects.exists()
     assert "is no worker id" in page and "&lt;i&gt;me&lt;/i&gt;</textarea>" in page
-    assert lead_client.post(url("give-grant", "poor-quality"), {"workers": "A1"}).status_code == 404
+    assert give(lead_client, "poor-quality", "A1").status_code == 409
 
 
-def test_rows_are_reached_through_their_own_project_and_qualification_alone(
-    lead_client: Client, project: Project
-) -> None:
-    elsewhere, other = make.grant(), make.grant(project, key="trusted-reader")
-    for row in (elsewhere, other):
-        assert lead_client.post(url("withdraw-grant", "part-one", row.pk)).status_code == 404
+def test_rows_of_other_projects_and_of_pools_are_not_withdrawn_here(lead_client: Client, project: Project) -> None:
+    for row in (make.grant(), make.pool(project, make.worker()).members.get()):
+        assert lead_client.post(url("grants.withdraw", row.pk)).status_code == 404
         row.refresh_from_db()
         assert row.state == State.GRANTED
 
@@ -136,6 +137,8 @@ def test_it_is_used_by_keyboard_and_the_page_follows_the_marketplace(
     page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("textbox", name="Workers").focus()
     page.keyboard.type("nobody")
+    # Past the field of a file.
+    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator(".errorlist")).to_contain_text("is no worker id")
