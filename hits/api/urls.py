@@ -16,13 +16,12 @@ from hits.projects.api import projects
 from hits.publishing.api import calls, publishing
 from hits.releases.api import releases, results
 from hits.stages.api import rules, stages
-from hits.workers.api import qualification_tests, workers
+from hits.workers.api import workers
 
 app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 STAGE = PROJECT + "stages/<slug:key>/"
-TEST = PROJECT + "qualification-tests/<slug:test>/"
 
 urlpatterns = [
     path("token/", account.TokenView.as_view(), name="token"),
@@ -79,13 +78,6 @@ urlpatterns = [
     path(PROJECT + "ledger/", ledger.Ledger.as_view(), name="ledger"),
     path(PROJECT + "ledger/checks/", ledger.LedgerChecks.as_view(), name="ledger-checks"),
     path(PROJECT + "ledger/checks/<int:pk>/", ledger.LedgerCheckDetail.as_view(), name="ledger-check"),
-    path(PROJECT + "qualification-tests/", qualification_tests.Tests.as_view(), name="qualification-tests"),
-    path(TEST, qualification_tests.Test.as_view(), name="qualification-test"),
-    path(TEST + "draw/", qualification_tests.Draw.as_view(), name="draw-qualification-test"),
-    path(TEST + "offer/", qualification_tests.Offer.as_view(), name="offer-qualification-test"),
-    path(TEST + "withdraw/", qualification_tests.Withdraw.as_view(), name="withdraw-qualification-test"),
-    path(TEST + "results/", qualification_tests.Results.as_view(), name="qualification-test-results"),
-    path(TEST + "results/fetch/", qualification_tests.FetchResults.as_view(), name="fetch-qualification-test-results"),
     path(PROJECT + "options/", computations.Options.as_view(), name="options"),
     path(PROJECT + "computations/", computations.Computations.as_view(), name="computations"),
     path(PROJECT + "computations/<slug:computation>/files/", computations.Files.as_view(), name="computation-files"),
@@ -136,7 +128,7 @@ urlpatterns = [
     path(STAGE + "message-stage/", messages.WriteToStage.as_view(), name="message-stage"),
     path(STAGE + "pause-workers/", workers.PauseWorkers.as_view(), name="pause-workers"),
     path(STAGE + "block/", workers.BlockWorkers.as_view(), name="block"),
-    path(STAGE + "required-tests/<slug:test>/", qualification_tests.RequiredTest.as_view(), name="required-test"),
+    path(STAGE + "required-tests/<slug:test>/", workers.RequiredTest.as_view(), name="required-test"),
     path(STAGE + "rule/", rules.StageRule.as_view(), name="rule"),
     path(STAGE + "rule/preview/", rules.RulePreview.as_view(), name="rule-preview"),
     path(STAGE + "rule/judge-again/", rules.JudgeAgain.as_view(), name="judge-again"),

@@ -106,7 +106,7 @@ def _of_verb(verb: Verb) -> Any:
     # Statuses of its refusals: the role, a row that is not there, and what the row or the project is in.
     refuses = [403, 404, *([409] if verb.refuses or not verb.while_archived else []), *([503] if verb.before else [])]
     takes = verb.confirmed()
-    quoted = QuotedBy(verb.quoted_by, gives=("total",)) if verb.quoted_by else None
+    quoted = _quoted_by(verb) if verb.quoted_by else None
     if verb.quote:
         quoted = QuotedBy(verb.quote.name.replace(".", "_"), gives=("total", "confirmation"))
 
@@ -131,6 +131,11 @@ def _of_verb(verb: Verb) -> Any:
         return Response(body, status=verb.status)
 
     return handle
+
+
+def _quoted_by(verb: Verb) -> QuotedBy:
+    """What it confirms was answered before, but for the confirmation itself, which the caller makes."""
+    return QuotedBy(verb.quoted_by, gives=tuple(name for name in verb.fields() if name != "confirmation"))
 
 
 def _described(found: Verb | Reading) -> Any:

@@ -92,8 +92,7 @@ LOOK = _verb(
     routes=_get("""
         project actions terms uploads sample-file upload media
         blocks undo-block messages inbox
-        budget-requests ledger ledger-checks ledger-check qualification-tests qualification-test
-        qualification-test-results
+        budget-requests ledger ledger-checks ledger-check
         options computations computation-runs computation-run computation-run-results
         release-preview releases release release-card
         stages stage stage-settings stage-actions task quote batches batch rule draw
@@ -198,30 +197,7 @@ TABLE = (
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Change the terms for workers", MANAGER, pages="terms", routes=("PUT terms",)),
     _verb("Withdraw the terms for workers", MANAGER, pages="withdraw-terms", routes=("DELETE terms",)),
-    _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),
-    _verb(
-        "Change a draft",
-        MANAGER,
-        pages="qualification-test qualification-test-row",
-        routes=("PATCH qualification-test",),
-    ),
-    _verb(
-        "Take questions from a file or from items with a gold answer",
-        MANAGER,
-        pages="fill-qualification-test",
-        routes=("POST draw-qualification-test",),
-    ),
-    _verb("Remove a draft", MANAGER, pages="remove-qualification-test", routes=("DELETE qualification-test",)),
-    _verb("Offer a test", MANAGER, pages="offer-qualification-test", routes=("POST offer-qualification-test",)),
-    _verb(
-        "Withdraw a test", MANAGER, pages="withdraw-qualification-test", routes=("POST withdraw-qualification-test",)
-    ),
-    _verb(
-        "Fetch the results",
-        MANAGER,
-        pages="fetch-qualification-test-results",
-        routes=("POST fetch-qualification-test-results",),
-    ),
+    _verb("Put the questions of a file into a test", MANAGER, pages="fill-qualification-test"),
     _verb("Check the ledger", MANAGER, pages="check-ledger", routes=("POST ledger-checks",)),
     _verb("Start a computation", MANAGER, pages="start-computation", routes=("POST computation-runs",)),
     _verb("Stop a computation", MANAGER, pages="stop-computation", routes=("POST stop-computation-run",)),
@@ -284,11 +260,9 @@ def table() -> tuple[Verb, ...]:
 
 def page_verb(page: str, method: str) -> Verb | None:
     """The verb that a page does with this method; None: the table does not name it."""
-    if page in _DECLARED:
-        return _DECLARED[page]
     if method in LOOKING and page in _SEEN:
         return EXPORT if page in EXPORT.pages else LOOK
-    return _OF_PAGE.get(page)
+    return _DECLARED.get(page) or _OF_PAGE.get(page)
 
 
 def route_verb(route: str, method: str) -> Verb | None:

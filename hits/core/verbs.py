@@ -56,8 +56,8 @@ class Verb:
 
     `before` asks others than the database, such as the marketplace, outside of the transaction: it takes the row and
     the values, and what it returns are more values of the function. `quote` is of one that spends: the function takes
-    `total` and `confirmation` too, and one confirmation does it once. `quoted_by` names the operation that gives the
-    `total` which the verb's own fields confirm. `most_bytes` are those of the file of one that takes a file. `pages`
+    `total` and `confirmation` too, and one confirmation does it once. `quoted_by` names the operation that gives what
+    the verb's own fields confirm, such as `total`. `most_bytes` are those of the file of one that takes a file. `pages`
     are names of pages that nobody else opens than who may do it. `detail` is more that the activity's row keeps, of the
     row, what the verb returned and the values. `after` takes the row and what was returned, and runs behind the commit.
     """

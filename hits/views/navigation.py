@@ -62,7 +62,7 @@ TESTS = Place(
     "Qualification tests",
     (
         *("qualification-tests", "qualification-test", "new-qualification-test", "preview-qualification-test"),
-        *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
+        *("offer-qualification-test", "qualification-test-results"),
     ),
 )
 MESSAGES = Place(

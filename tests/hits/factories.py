@@ -516,13 +516,21 @@ def known_questions(count: int = 2) -> list[dict[str, Any]]:
 
 def qualification_test(project_row: Project | None = None, **columns: Any) -> QualificationTest:
     """A draft of two questions that nobody was told of."""
-    defaults = {
-        "key": f"reading-test-{next(_numbers)}",
+    defaults = {"key": f"reading-test-{next(_numbers)}", **_test_columns()}
+    return QualificationTest.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
+def test_fingerprint() -> str:
+    """Of a test as `qualification_test` makes it."""
+    return QualificationTest(**_test_columns()).fingerprint
+
+
+def _test_columns() -> dict[str, Any]:
+    return {
         "title": "Reading <b>closely</b>",
         "description": "Two questions about a short text. It opens the stage “Validate”.",
         "questions": known_questions(),
     }
-    return QualificationTest.objects.create(project=project_row or project(), **{**defaults, **columns})
 
 
 def webhook(project_row: Project | None = None, **columns: Any) -> Webhook:

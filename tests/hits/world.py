@@ -167,9 +167,9 @@ class World:
 
 TEST_PAGES = {
     "qualification-test", "qualification-test-row", "preview-qualification-test", "offer-qualification-test",
-    "withdraw-qualification-test", "qualification-test-results",
+    "qualification-test-results",
 }  # fmt: skip
-TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
+TEST_VERBS = {"fill-qualification-test"}
 FREE = {
     "projects", "account", "second-factor", "help", "help-page", "notices", "new-project", "recipe-sample",
     "marketplace-calls", "marketplace-balance",

@@ -1,27 +1,27 @@
-"""Qualification tests: build, offer, withdraw, results, and which stages require them."""
+"""Qualification tests and their scores, as the API and the pages read them, and what their verbs take."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers, status
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.reverse import reverse
+from rest_framework import serializers
 
-from hits import tasks
-from hits.api.base import ProjectView, QuotedBy, StageView, Started, operation, started
-from hits.api.paging import PageQuery, page, page_of, sent
 from hits.api.shapes import Shape, StateField, UsernameField
-from hits.core.jobs import queue
-from hits.formats.inputs.qualification_test import MOST_QUESTIONS, Details
-from hits.models import Project, QualificationTest
-from hits.stages.api.shapes import StageShape
-from hits.workers.verbs import qualification_tests
+from hits.core.lists import listing, reading
+from hits.core.targets import PROJECT, Target
+from hits.formats.inputs.qualification_test import MOST_QUESTIONS
+from hits.models import QualificationTest
+from hits.workers.rules.project_qualifications import requiring
 
 TAG = "Qualification tests"
+TEST = Target(
+    "test",
+    QualificationTest,
+    "qualification-tests/<slug:test>/",
+    lambda project: project.qualification_tests.select_related("created_by", "project"),
+    columns={"test": "key"},
+)
 
 
 class QuestionShape(Shape):
@@ -77,16 +77,29 @@ class TestShape(Shape):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_required_by(self, row: QualificationTest) -> list[str]:
-        return [stage.key for stage in qualification_tests.requiring(row)]
+        return [stage.key for stage in requiring(row)]
 
 
 class Confirmed(Shape):
     fingerprint = serializers.CharField(help_text="What the test said.")
 
 
+def _stages(test: QualificationTest, user: Any) -> list[tuple[str, str]]:
+    return [("", "all stages"), *test.project.stages.order_by("position").values_list("key", "title")]
+
+
 class DrawShape(Shape):
-    count = serializers.IntegerField(min_value=1, max_value=MOST_QUESTIONS)
-    stage = serializers.CharField(required=False, default="", help_text="Key of a stage; all stages by default.")
+    count = serializers.IntegerField(
+        min_value=1, max_value=MOST_QUESTIONS, default=10, label="Questions", style={"inputmode": "numeric"}
+    )
+    stage = serializers.SlugField(
+        required=False,
+        default="",
+        allow_blank=True,
+        label="From the items of",
+        help_text="Key of a stage; all stages by default.",
+        style={"choices": _stages},
+    )
 
 
 class ScoreShape(Shape):
@@ -100,186 +113,22 @@ class ScoreShape(Shape):
         return bool(row.value >= row.test.pass_mark)
 
 
-# `self.test` is a test of the caller's own project.
-class TestView(ProjectView):
-    test: QualificationTest
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        self.test = _found(self.project, kwargs["test"])
-
-    def shown(self, code: int = 200) -> Response:
-        self.test.refresh_from_db()
-        return Response(TestShape(self.test).data, status=code)
-
-
-def _found(project: Project, key: str) -> QualificationTest:
-    return get_object_or_404(project.qualification_tests.select_related("created_by", "project"), key=key)
-
-
-class Tests(ProjectView):
-    @operation(
-        "qualification_tests_list",
-        "The project's qualification tests",
-        tag=TAG,
-        query=PageQuery,
-        answer=page_of(TestShape),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.qualification_tests.select_related("created_by", "project"), TestShape)
-
-    @operation(
-        "qualification_tests_create",
-        "Make a draft, which workers do not see. Every fault is named at once",
-        tag=TAG,
-        takes=NewTest,
-        answer=TestShape,
-        code=201,
-        refuses=[404],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        wanted = sent(request, NewTest)
-        questions = _questions(wanted.pop("questions"))
-        row = qualification_tests.create(self.project, Details(**wanted), self.user, questions)
-        return Response(TestShape(row).data, status=status.HTTP_201_CREATED)
-
-
-def _questions(given: Any) -> list[dict[str, Any]]:
-    return [dict(one) for one in given]
-
-
-class Test(TestView):
-    @operation("qualification_tests_show", "One test", tag=TAG, answer=TestShape, refuses=[404])
-    def get(self, request: Request, **address: str) -> Response:
-        return self.shown()
-
-    @operation(
-        "qualification_tests_change",
-        "Change a draft; what was offered can no longer be changed",
-        tag=TAG,
-        takes=TestChange,
-        answer=TestShape,
-        refuses=[404, 409],
-    )
-    def patch(self, request: Request, **address: str) -> Response:
-        changes = sent(request, TestChange)
-        questions = _questions(changes.pop("questions")) if "questions" in changes else None
-        names = ("key", "title", "description", "pass_mark", "minutes", "retry_days")
-        details = Details(**{**{name: getattr(self.test, name) for name in names}, **changes})
-        qualification_tests.change(self.test, details, self.user, questions)
-        return self.shown()
-
-    @operation(
-        "qualification_tests_remove",
-        "Remove a draft that no stage requires",
-        tag=TAG,
-        code=204,
-        refuses=[404, 409],
-    )
-    def delete(self, request: Request, **address: str) -> Response:
-        qualification_tests.remove(self.test, self.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class Draw(TestView):
-    heavy = frozenset({"POST"})
-
-    @operation(
-        "qualification_tests_draw",
-        "Put questions drawn from items with gold answers in the place of the draft's; the same draw each time",
-        tag=TAG,
-        takes=DrawShape,
-        answer=TestShape,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        given = sent(request, DrawShape)
-        qualification_tests.replace_by_known(self.test, given["count"], self.user, given["stage"])
-        return self.shown()
-
-
-class Offer(TestView):
-    @operation(
-        "qualification_tests_offer",
-        "Let workers see and take the test; from then on it cannot be changed. Offering twice is once",
-        tag=TAG,
-        takes=Confirmed,
-        answer=TestShape,
-        code=202,
-        refuses=[404, 409],
-        quote=QuotedBy("qualification_tests_show", gives=("fingerprint",)),
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        qualification_tests.offer(self.test, sent(request, Confirmed)["fingerprint"], self.user)
-        queue.start(tasks.finish_tests, self.project.pk)
-        return self.shown(status.HTTP_202_ACCEPTED)
-
-
-class Withdraw(TestView):
-    @operation(
-        "qualification_tests_withdraw",
-        "Let no more workers take the test; who passed keeps it",
-        tag=TAG,
-        answer=TestShape,
-        code=202,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        qualification_tests.withdraw(self.test, self.user)
-        queue.start(tasks.finish_tests, self.project.pk)
-        return self.shown(status.HTTP_202_ACCEPTED)
-
-
-class Results(TestView):
-    @operation(
-        "qualification_tests_results",
-        "The workers' scores as they were last fetched",
-        tag=TAG,
-        query=PageQuery,
-        answer=page_of(ScoreShape),
-        refuses=[404],
-    )
-    def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.test.scores.select_related("test"), ScoreShape)
-
-
-class FetchResults(TestView):
-    heavy = frozenset({"POST"})
-
-    @operation(
-        "qualification_tests_fetch",
-        "Read the workers' scores from the marketplace",
-        tag=TAG,
-        code=202,
-        answer=Started,
-        refuses=[404, 503],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        queue.start(tasks.fetch_scores, self.test.pk)
-        see = reverse("api:qualification-test-results", [self.project.slug, self.test.key], request=request)
-        return started("The scores are being fetched.", str(see))
-
-
-class RequiredTest(StageView):
-    @operation(
-        "required_tests_add",
-        "Let in only workers who passed the test; not after the stage was published",
-        tag=TAG,
-        answer=StageShape,
-        refuses=[404, 409],
-    )
-    def put(self, request: Request, test: str, **address: str) -> Response:
-        qualification_tests.require(self.stage, _found(self.project, test), self.user)
-        return Response(StageShape(self.stage).data)
-
-    @operation(
-        "required_tests_remove",
-        "Let workers in whether or not they passed the test; not after the stage was published",
-        tag=TAG,
-        answer=StageShape,
-        refuses=[404, 409],
-    )
-    def delete(self, request: Request, test: str, **address: str) -> Response:
-        qualification_tests.drop_requirement(self.stage, _found(self.project, test), self.user)
-        return Response(StageShape(self.stage).data)
+listing(
+    "qualification_tests.list",
+    "The project's qualification tests",
+    tag=TAG,
+    on=PROJECT,
+    route="qualification-tests/",
+    gives=TestShape,
+    rows=TEST.rows,
+)
+reading("qualification_tests.show", "One test", tag=TAG, on=TEST, gives=TestShape)
+listing(
+    "qualification_tests.results",
+    "The workers' scores as they were last fetched",
+    tag=TAG,
+    on=TEST,
+    route="results/",
+    gives=ScoreShape,
+    rows=lambda test: test.scores.select_related("test"),
+)

@@ -16,11 +16,14 @@ from hits.core.jobs import queue
 from hits.core.keyset import Page
 from hits.judging.rules.stage_statistics import estimates_of
 from hits.models import Action, Stage, WorkerStat
+from hits.stages.api.shapes import StageShape
 from hits.workers.api import shapes
+from hits.workers.api.qualification_tests import TAG as TESTS
+from hits.workers.api.qualification_tests import TEST
 from hits.workers.rules import worker_confusion, worker_table
 from hits.workers.rules.block_proposals import named_in
 from hits.workers.rules.screening_results import refuse_no_test, standing
-from hits.workers.verbs import blocking
+from hits.workers.verbs import blocking, qualification_tests
 
 TAG = "Quality"
 
@@ -219,3 +222,27 @@ class Screening(StageView):
     def get(self, request: Request, **address: str) -> Response:
         refuse_no_test(self.stage)
         return Response(shapes.ScreeningShape(standing(self.stage).to_dict()).data)
+
+
+class RequiredTest(StageView):
+    @operation(
+        "required_tests_add",
+        "Let in only workers who passed the test; not after the stage was published",
+        tag=TESTS,
+        answer=StageShape,
+        refuses=[404, 409],
+    )
+    def put(self, request: Request, test: str, **address: str) -> Response:
+        qualification_tests.require(self.stage, TEST.find(self.project, test=test), self.user)
+        return Response(StageShape(self.stage).data)
+
+    @operation(
+        "required_tests_remove",
+        "Let workers in whether or not they passed the test; not after the stage was published",
+        tag=TESTS,
+        answer=StageShape,
+        refuses=[404, 409],
+    )
+    def delete(self, request: Request, test: str, **address: str) -> Response:
+        qualification_tests.drop_requirement(self.stage, TEST.find(self.project, test=test), self.user)
+        return Response(StageShape(self.stage).data)

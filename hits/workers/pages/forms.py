@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 
-from hits.formats.inputs.qualification_test import MOST_QUESTIONS, Details
-from hits.models import Project
+from hits.formats.inputs.qualification_test import Details
 from hits.views.forms import MoneyField, whole_number
 from hits.workers.rules.block_proposals import LONGEST_WHY
 from hits.workers.verbs.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
@@ -160,15 +159,3 @@ class QualificationTestForm(forms.Form):
 
     def details(self) -> Details:
         return Details(**{"key": self._key, **self.cleaned_data})
-
-
-class KnownQuestionsForm(forms.Form):
-    count = forms.IntegerField(
-        label="Questions", min_value=1, max_value=MOST_QUESTIONS, initial=10, widget=whole_number()
-    )
-    stage = forms.ChoiceField(label="From the items of", required=False)
-
-    def __init__(self, project: Project, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        stages = [(stage.key, stage.title) for stage in project.stages.order_by("position")]
-        self.fields["stage"].choices = [("", "all stages"), *stages]  # type: ignore[attr-defined]

@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits import tasks
+from hits.core.verbs import REGISTRY, perform
 from hits.formats.files.faults import Fault
 from hits.formats.inputs.qualification_test import MOST_BYTES, MOST_CHOICES, MOST_QUESTIONS, without_blanks
 from hits.models import Project, QualificationTest, Stage
 from hits.publishing.rules.hit_plans import is_published
 from hits.refusals import Refused
-from hits.views import jobs, paging
+from hits.text.language.amounts import amount
+from hits.views import paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
 from hits.workers.pages import forms
+from hits.workers.rules.project_qualifications import requiring
 from hits.workers.verbs import qualification_tests
 
 State = QualificationTest.State
@@ -36,7 +37,7 @@ def _found(project: Project, test: str) -> QualificationTest:
 def _page(
     request: HttpRequest, template: str, row: QualificationTest, status: int = 200, **more: object
 ) -> HttpResponse:
-    context = {"project": row.project, "test": row, "required_by": qualification_tests.requiring(row), **more}
+    context = {"project": row.project, "test": row, "required_by": requiring(row), **more}
     return render(request, f"workers/qualification_tests/{template}.html", context, status=status)
 
 
@@ -49,7 +50,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     rows = list(project.qualification_tests.select_related("created_by"))
     for row in rows:
         row.project = project
-    listed = [(row, qualification_tests.requiring(row), qualification_tests.results(row)) for row in rows]
+    listed = [(row, requiring(row), qualification_tests.results(row)) for row in rows]
     return render(request, "workers/qualification_tests/index.html", {"project": project, "tests": listed})
 
 
@@ -63,7 +64,7 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.QualificationTestForm(request.POST if request.method == "POST" else None, initial=initial)
     if form.is_valid():
         try:
-            row = qualification_tests.create(project, form.details(), request.user)
+            row = perform(REGISTRY["qualification_tests.create"], project, request.user, vars(form.details()))
         except qualification_tests.RefusedTestError as error:
             _put_on_fields(form, error.errors)
         else:
@@ -98,7 +99,8 @@ def _save(request: LeadRequest, row: QualificationTest) -> HttpResponse:
     faults: list[Fault] = []
     if form.is_valid():
         try:
-            qualification_tests.change(row, form.details(), request.user, [_question(one) for one in typed])
+            values = {**vars(form.details()), "questions": [_question(one) for one in typed]}
+            perform(REGISTRY["qualification_tests.change"], row, request.user, values)
         except Refused as error:
             messages.error(request, str(error))
             return _back(row)
@@ -106,8 +108,7 @@ def _save(request: LeadRequest, row: QualificationTest) -> HttpResponse:
             faults = error.errors
             _put_on_fields(form, [fault for fault in faults if fault.place in form.fields])
         else:
-            count = len(row.questions)
-            messages.success(request, f"Saved, with {count:,} question{'' if count == 1 else 's'}.")
+            messages.success(request, f"Saved, with {amount(len(typed), 'question')}.")
             return _back(row)
     faults = [fault for fault in faults if fault.place not in form.fields]
     return _edit(request, row, 400, form=form, typed=typed, faults=faults)
@@ -136,7 +137,6 @@ def _edit(
         rows=[_row(number, one, number in wrong) for number, one in enumerate(shown, start=1)],
         next_row=len(shown) + 1,
         most_questions=MOST_QUESTIONS,
-        fill_form=forms.KnownQuestionsForm(row.project),
         known=qualification_tests.known_items(row.project).exists(),
         faults=faults,
         from_file=from_file,
@@ -192,40 +192,20 @@ def question_row(request: HttpRequest, project: Project, test: str) -> HttpRespo
 
 @for_project(VERB)
 def fill(request: LeadRequest, project: Project, test: str) -> HttpResponse:
-    """Put a file's questions, or questions drawn from items with known answers, in the place of the draft's."""
+    """Put a file's questions in the place of the draft's."""
     row = _found(project, test)
     file = request.FILES.get("file")
     try:
-        if file is not None:
-            count = qualification_tests.replace_by_file(row, file.read(MOST_BYTES + 1), request.user)
-        else:
-            count = _draw(row, forms.KnownQuestionsForm(project, request.POST), request.user)
+        if file is None:
+            raise qualification_tests.RefusedTestError([Fault(None, "", "Choose a file.")])
+        count = qualification_tests.replace_by_file(row, file.read(MOST_BYTES + 1), request.user)
     except qualification_tests.RefusedTestError as error:
-        return _edit(request, row, 400, faults=error.errors, from_file=getattr(file, "name", None) or "the draw")
+        return _edit(request, row, 400, faults=error.errors, from_file=getattr(file, "name", None) or "the file")
     except Refused as error:
         messages.error(request, str(error))
         return _back(row)
-    messages.success(request, f"The draft now has {count:,} question{'' if count == 1 else 's'}. Read them through.")
+    messages.success(request, f"The draft now has {amount(count, 'question')}. Read them through.")
     return _back(row)
-
-
-def _draw(row: QualificationTest, form: forms.KnownQuestionsForm, user: User) -> int:
-    if not form.is_valid():
-        told = f"Choose a file, or say how many questions are drawn: 1 to {MOST_QUESTIONS}."
-        raise qualification_tests.RefusedTestError([Fault(None, "", told)])
-    return qualification_tests.replace_by_known(row, form.cleaned_data["count"], user, form.cleaned_data["stage"])
-
-
-@for_project(VERB)
-def remove(request: LeadRequest, project: Project, test: str) -> HttpResponse:
-    row = _found(project, test)
-    try:
-        qualification_tests.remove(row, request.user)
-    except Refused as error:
-        messages.error(request, str(error))
-        return _back(row)
-    messages.success(request, f"The draft “{row.title}” is removed.")
-    return redirect("qualification-tests", project.slug)
 
 
 # Offer and withdraw
@@ -236,40 +216,12 @@ def preview(request: HttpRequest, project: Project, test: str) -> HttpResponse:
     return _page(request, "preview", _found(project, test))
 
 
-@for_project(FORM)
-def offer(request: LeadRequest, project: Project, test: str) -> HttpResponse:
-    """GET says what happens; POST offers exactly the test of that page."""
+@for_project(PAGE)
+def offer(request: HttpRequest, project: Project, test: str) -> HttpResponse:
+    """Says what happens; its form offers exactly the test of that page."""
     row = _found(project, test)
-    if request.method != "POST":
-        return _page(request, "offer", row, can_offer=_can_offer(row))
-    try:
-        qualification_tests.offer(row, request.POST.get("fingerprint", ""), request.user)
-    except (Refused, qualification_tests.RefusedTestError) as error:
-        messages.error(request, f"{error} Nothing was offered.")
-        row.refresh_from_db()
-        return _page(request, "offer", row, 409, can_offer=_can_offer(row))
-    said = "The marketplace is being told. Workers can take the test in a moment."
-    jobs.start(request, tasks.finish_tests, project.pk, said=said)
-    return _back(row)
-
-
-def _can_offer(row: QualificationTest) -> bool:
-    return bool(row.questions) and row.state in (State.DRAFT, State.WITHDRAWN)
-
-
-@for_project(FORM)
-def withdraw(request: LeadRequest, project: Project, test: str) -> HttpResponse:
-    row = _found(project, test)
-    if request.method != "POST":
-        return _page(request, "withdraw", row)
-    try:
-        qualification_tests.withdraw(row, request.user)
-    except Refused as error:
-        messages.error(request, str(error))
-        return _back(row)
-    said = "The marketplace is being told. From then on nobody can take the test."
-    jobs.start(request, tasks.finish_tests, project.pk, said=said)
-    return _back(row)
+    can_offer = bool(row.questions) and row.state in (State.DRAFT, State.WITHDRAWN)
+    return _page(request, "offer", row, can_offer=can_offer)
 
 
 # Results
@@ -288,13 +240,6 @@ def results(request: HttpRequest, project: Project, test: str) -> HttpResponse:
     filters = [("", "All", found.workers), ("passed", "Passed", found.passed), ("failed", "Not passed", found.failed)]
     page = paging.by_id(rows, request.GET, newest_first=True)
     return _page(request, "results", row, results=found, filters=filters, show=show, page=page)
-
-
-@for_project(VERB)
-def fetch(request: HttpRequest, project: Project, test: str) -> HttpResponse:
-    row = _found(project, test)
-    jobs.start(request, tasks.fetch_scores, row.pk, said="The scores are being fetched. Reload in a moment.")
-    return redirect("qualification-test-results", project.slug, row.key)
 
 
 # Requirements of a stage

@@ -188,3 +188,9 @@ def refuse_unoffered(stage: Stage) -> None:
     if missing := unoffered(stage):
         keys = [one.key for one in missing]
         raise Refused("test_not_offered", " ".join(one.sentence for one in missing), qualification_tests=keys)
+
+
+def requiring(row: QualificationTest) -> list[Stage]:
+    """The project's stages that require the test."""
+    stages = row.project.stages.order_by("position")
+    return [stage for stage in stages if any(one["qualification"] == row.key for one in stage.requirements)]

@@ -10,17 +10,21 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from hits.core.action_log import record
+from hits.core.jobs import queue
 from hits.core.jobs.leases import Held, lease
+from hits.core.roles import MANAGER
+from hits.core.targets import PROJECT
+from hits.core.verbs import Unchanged, verb
 from hits.formats.files.faults import Fault, Faults, FormatErrors
 from hits.formats.inputs.qualification_test import (
     MOST_QUESTIONS,
@@ -41,7 +45,17 @@ from hits.publishing.rules.hit_items import never_shown
 from hits.publishing.rules.hit_types import QUALIFICATIONS
 from hits.publishing.rules.marketplace_account import gateway, sentence
 from hits.refusals import Refused
-from hits.workers.rules.project_qualifications import INVITED
+from hits.text.language.amounts import amount
+from hits.workers.api.qualification_tests import (
+    TAG,
+    TEST,
+    Confirmed,
+    DrawShape,
+    NewTest,
+    TestChange,
+    TestShape,
+)
+from hits.workers.rules.project_qualifications import INVITED, requiring
 
 State = QualificationTest.State
 LEASE_SECONDS = 120
@@ -60,46 +74,75 @@ class RefusedTestError(FormatErrors):
 # Build
 
 
+def _key(_: Any, row: QualificationTest, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"test": row.key}
+
+
+def _page(row: QualificationTest) -> tuple[str, str, str]:
+    return "qualification-test", row.project.slug, row.key
+
+
+@verb(
+    "qualification_tests.create", "Make a test", tag=TAG, on=PROJECT, role=MANAGER, route="POST qualification-tests/",
+    summary="Make a draft, which workers do not see. Every fault is named at once", takes=NewTest, gives=TestShape,
+    status=201, activity="made a qualification test {test}", makes="test", detail=_key, refuses=("test_refused",),
+    pages=("new-qualification-test",),
+)  # fmt: skip
 def create(
-    project: Project, details: Details, user: User | None, questions: Sequence[object] = ()
+    project: Project, user: User | None, *, questions: Sequence[object] = (), **details: Any
 ) -> QualificationTest:
     """A draft. Raises RefusedTestError."""
     faults = Faults()
-    found, asked = check_details(details, faults), read_questions(list(questions), faults)
+    found, asked = check_details(Details(**details), faults), read_questions(_plain(questions), faults)
     # Workers get it without a test: from a stage that they answer in, or because it was made for that.
     granted = project.stages.filter(grants=found.key).exists() or project.qualifications.filter(key=found.key).exists()
     if found.key in TAKEN_KEYS or granted:
         faults.add(None, "key", "The project grants a qualification of this name itself. Take another one.")
+    # The project is locked: of two leads at once, the second one sees the first one's test.
+    if project.qualification_tests.filter(key=found.key).exists():
+        faults.add(None, "key", "The project has a test of this name. Take another one.")
     _refuse(faults, found, asked)
-    try:
-        with transaction.atomic():
-            row = QualificationTest.objects.create(
-                project=project, created_by=user, questions=asked, **_columns(found), key=found.key
-            )
-            _record(row, user, "made a qualification test")
-    except IntegrityError as error:
-        raise RefusedTestError(
-            [Fault(None, "key", "The project has a test of this name. Take another one.")]
-        ) from error
-    return row
+    return QualificationTest.objects.create(
+        project=project, created_by=user, questions=asked, **_columns(found), key=found.key
+    )
 
 
+def _plain(questions: Sequence[object]) -> list[object]:
+    return [dict(one) if isinstance(one, Mapping) else one for one in questions]
+
+
+@verb(
+    "qualification_tests.change", "Change a draft", tag=TAG, on=TEST, role=MANAGER, route="PATCH ",
+    summary="Change a draft; what was offered can no longer be changed", takes=TestChange, gives=TestShape,
+    activity="changed a qualification test {test}", detail=_key, refuses=("test_refused", "wrong_test_state"),
+    pages=("qualification-test", "qualification-test-row"),
+)  # fmt: skip
 def change(
-    row: QualificationTest, details: Details, user: User | None, questions: Sequence[object] | None = None
-) -> None:
-    """Change a draft; its key stays, and stages that require its pass mark follow.
-
-    Raises RefusedTestError, Refused (wrong_test_state).
-    """
+    row: QualificationTest, user: User | None, *, questions: Sequence[object] | None = None, **details: Any
+) -> QualificationTest | Unchanged:
+    """Its key stays, and stages that require its pass mark follow. Raises RefusedTestError too."""
     faults = Faults()
-    found = check_details(details, faults)
-    asked = list(row.questions) if questions is None else read_questions(list(questions), faults)
+    found = check_details(replace(_details(row), **details), faults)
+    asked = row.questions if questions is None else read_questions(_plain(questions), faults)
     _refuse(faults, found, asked)
-    with transaction.atomic():
-        old_mark = row.pass_mark
-        _change_draft(row, user, questions=asked, **_columns(found))
-        if found.pass_mark != old_mark:
-            _move_mark(row, old_mark)
+    old_mark = row.pass_mark
+    changed = _write_draft(row, questions=asked, **_columns(found))
+    if row.pass_mark != old_mark:
+        _move_mark(row, old_mark)
+    return row if changed else Unchanged(row)
+
+
+def _write_draft(row: QualificationTest, **columns: Any) -> bool:
+    """Whether something of it changed."""
+    if row.state != State.DRAFT:
+        raise Refused(
+            "wrong_test_state", "This test was offered to workers, so it can no longer be changed. Make a new one."
+        )
+    changed = any(value != getattr(row, name) for name, value in columns.items())
+    for name, value in {**columns, "error": ""}.items():
+        setattr(row, name, value)
+    row.save()
+    return changed
 
 
 def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -> int:
@@ -109,36 +152,41 @@ def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -
     """
     faults = Faults()
     asked = read_file(content, faults)
-    return _replace(row, asked, faults, user, [])
-
-
-def replace_by_known(row: QualificationTest, count: int, user: User | None, stage_key: str = "") -> int:
-    """Draw questions from items with known answers in the place of the draft's; how many there were, at most `count`.
-
-    The draw depends on the project's seed and the test's key alone. Raises RefusedTestError, Refused (nothing_known,
-    wrong_test_state).
-    """
-    with transaction.atomic():
-        # Whoever publishes holds the stage: what is drawn here does not go out as a check question meanwhile.
-        list(row.project.stages.select_for_update(no_key=True).order_by("pk").values_list("pk"))
-        found = list(_known(row, stage_key, min(count, MOST_QUESTIONS)))
-        if not found:
-            raise Refused(
-                "nothing_known",
-                "No item here has a gold answer that makes a question and is not asked as a check question: import "
-                "question sets first, or write the questions.",
-            )
-        return _replace(row, [one for _, one in found], Faults(), user, [pk for pk, _ in found])
-
-
-def _replace(
-    row: QualificationTest, asked: list[dict[str, Any]], faults: Faults, user: User | None, items: Sequence[int]
-) -> int:
     _refuse(faults, _details(row), asked)
     with transaction.atomic():
-        _change_draft(row, user, questions=asked)
-        row.drawn.set(items)
+        locked = TEST.locked(row)
+        if _write_draft(locked, questions=asked):
+            record(row.project, user, "changed a qualification test", detail={"test": row.key})
+        locked.drawn.clear()
     return len(asked)
+
+
+def _read_through(row: QualificationTest, values: Mapping[str, Any]) -> str:
+    return f"The draft now has {amount(len(row.questions), 'question')}. Read them through."
+
+
+@verb(
+    "qualification_tests.draw", "Draw the questions of a test", tag=TAG, on=TEST, role=MANAGER, route="POST draw/",
+    summary="Put questions drawn from items with gold answers in the place of the draft's; the same draw each time",
+    takes=DrawShape, gives=TestShape, heavy=True, activity="drew the questions of a qualification test {test}",
+    detail=_key, done=_read_through, refuses=("nothing_known", "test_refused", "wrong_test_state"),
+)  # fmt: skip
+def draw(row: QualificationTest, user: User | None, *, count: int, stage: str = "") -> QualificationTest:
+    """At most `count`. The draw depends on the project's seed and the test's key alone. Raises RefusedTestError too."""
+    # Whoever publishes holds the stage: what is drawn here does not go out as a check question meanwhile.
+    list(row.project.stages.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    found = list(_known(row, stage, min(count, MOST_QUESTIONS)))
+    if not found:
+        raise Refused(
+            "nothing_known",
+            "No item here has a gold answer that makes a question and is not asked as a check question: import "
+            "question sets first, or write the questions.",
+        )
+    asked = [one for _, one in found]
+    _refuse(Faults(), _details(row), asked)
+    _write_draft(row, questions=asked)
+    row.drawn.set([pk for pk, _ in found])
+    return row
 
 
 def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -170,19 +218,21 @@ def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
     return items.filter(stage__key=stage_key) if stage_key else items
 
 
-def remove(row: QualificationTest, user: User | None) -> None:
-    """Delete a draft that no stage requires. Raises Refused (test_required, wrong_test_state)."""
-    stages = requiring(row)
-    if stages:
+@verb(
+    "qualification_tests.remove", "Remove a draft", tag=TAG, on=TEST, role=MANAGER, route="DELETE ", status=204,
+    summary="Remove a draft that no stage requires", activity="removed a qualification test {test}", detail=_key,
+    leads_to=lambda row: ("qualification-tests", row.project.slug),
+    done=lambda row, values: f"The draft “{row.title}” is removed.", refuses=("test_required", "wrong_test_state"),
+)  # fmt: skip
+def remove(row: QualificationTest, user: User | None) -> QualificationTest:
+    if stages := requiring(row):
         raise Refused(
             "test_required", f"{_named(stages)} requires this test. Take the requirement out of the stage first."
         )
-    with transaction.atomic():
-        if not QualificationTest.objects.filter(pk=row.pk, state=State.DRAFT).delete()[0]:
-            raise Refused(
-                "wrong_test_state", "Only a draft can be removed. What workers have seen is withdrawn instead."
-            )
-        _record(row, user, "removed a qualification test")
+    if row.state != State.DRAFT:
+        raise Refused("wrong_test_state", "Only a draft can be removed. What workers have seen is withdrawn instead.")
+    row.delete()
+    return row
 
 
 def _details(row: QualificationTest) -> Details:
@@ -216,54 +266,64 @@ def _documents(found: Details, asked: Sequence[Mapping[str, Any]]) -> GradedTest
     )
 
 
-def _change_draft(row: QualificationTest, user: User | None, **columns: Any) -> None:
-    with transaction.atomic():
-        if not _standing(row, State.DRAFT).update(error="", **columns):
-            raise Refused(
-                "wrong_test_state", "This test was offered to workers, so it can no longer be changed. Make a new one."
-            )
-        if any(value != getattr(row, name) for name, value in columns.items()):
-            _record(row, user, "changed a qualification test")
-    row.refresh_from_db()
-
-
-def _record(row: QualificationTest, user: User | None, verb: str) -> None:
-    record(row.project, user, verb, detail={"test": row.key})
-
-
 # Offer and withdraw
 
 
-def offer(row: QualificationTest, fingerprint: str, user: User | None) -> None:
-    """Write down that workers shall see it, or see it again; `finish` tells the marketplace. Offering twice is once.
+def _finish(row: QualificationTest, _: Any) -> None:
+    queue.start_named("finish_tests", row.project_id)
 
-    `fingerprint` is of the test that was confirmed. Raises RefusedTestError, Refused (test_changed,
-    wrong_test_state).
+
+@verb(
+    "qualification_tests.offer", "Offer a test", tag=TAG, on=TEST, role=MANAGER, route="POST offer/", status=202,
+    summary="Let workers see and take the test; from then on it cannot be changed. Offering twice is once",
+    takes=Confirmed, gives=TestShape, quoted_by="qualification_tests_show",
+    activity="offered a qualification test {test}", detail=_key, leads_to=_page, after=_finish,
+    done="The marketplace is being told. Workers can take the test in a moment.",
+    refuses=("test_changed", "test_refused", "wrong_test_state"), pages=("offer-qualification-test",),
+)  # fmt: skip
+def offer(row: QualificationTest, user: User | None, *, fingerprint: str) -> QualificationTest | Unchanged:
+    """Write down that workers shall see it, or see it again; `finish` tells the marketplace.
+
+    `fingerprint` is of the test that was confirmed. Raises RefusedTestError too.
     """
     if not row.questions:
         raise RefusedTestError([Fault(None, "", "The test has no question yet. Write at least one.")])
-    with transaction.atomic():
-        now = QualificationTest.objects.select_for_update().get(pk=row.pk)
-        if now.fingerprint != fingerprint:
-            raise Refused(
-                "test_changed", "The test has changed since this page was opened. Look at it again and confirm."
-            )
-        if now.state == State.WITHDRAWING:
-            raise Refused("wrong_test_state", "It is just being withdrawn. Wait a moment and offer it again.")
-        if _standing(row, State.DRAFT, State.WITHDRAWN).update(state=State.OFFERING, error=""):
-            _record(row, user, "offered a qualification test")
-    row.refresh_from_db()
+    if row.fingerprint != fingerprint:
+        raise Refused(
+            "test_changed",
+            "The test has changed since this page was opened. Look at it again and confirm. Nothing was offered.",
+        )
+    if row.state == State.WITHDRAWING:
+        raise Refused(
+            "wrong_test_state",
+            "It is just being withdrawn. Wait a moment and offer it again. Nothing was offered.",
+        )
+    if row.state not in (State.DRAFT, State.WITHDRAWN):
+        return Unchanged(row, "It is on offer already.")
+    return _moved(row, State.OFFERING)
 
 
-def withdraw(row: QualificationTest, user: User | None) -> None:
-    """Write down that no more workers shall take it. Who passed keeps it. Raises Refused (wrong_test_state)."""
-    with transaction.atomic():
-        is_new = _standing(row, State.OFFERED).update(state=State.WITHDRAWING, error="")
-        if is_new:
-            _record(row, user, "withdrew a qualification test")
-    row.refresh_from_db()
-    if not is_new and row.state not in (State.WITHDRAWING, State.WITHDRAWN):
+def _moved(row: QualificationTest, state: str) -> QualificationTest:
+    row.state, row.error = state, ""
+    row.save(update_fields=["state", "error"])
+    return row
+
+
+@verb(
+    "qualification_tests.withdraw", "Withdraw a test", tag=TAG, on=TEST, role=MANAGER, route="POST withdraw/",
+    summary="Let no more workers take the test; who passed keeps it", status=202, gives=TestShape,
+    activity="withdrew a qualification test {test}", detail=_key, leads_to=_page, after=_finish,
+    confirm="No more workers can take the test. Who has it keeps the value, and may go on with HITs that require it. "
+    "In stages that require it nothing more can be published, answers that have to be bought again included, until "
+    "you offer it again, unchanged.",
+    done="The marketplace is being told. From then on nobody can take the test.", refuses=("wrong_test_state",),
+)  # fmt: skip
+def withdraw(row: QualificationTest, user: User | None) -> QualificationTest | Unchanged:
+    if row.state in (State.WITHDRAWING, State.WITHDRAWN):
+        return Unchanged(row, "It is withdrawn already.")
+    if row.state != State.OFFERED:
         raise Refused("wrong_test_state", "Only a test that is on offer can be withdrawn.")
+    return _moved(row, State.WITHDRAWING)
 
 
 def finish(project: Project) -> int:
@@ -340,6 +400,17 @@ class Results:
         return self.passed + self.failed
 
 
+@verb(
+    "qualification_tests.fetch", "Fetch the results of a test", tag=TAG, on=TEST, role=MANAGER,
+    route="POST results/fetch/", summary="Read the workers' scores from the marketplace", heavy=True,
+    see="qualification_tests.results", activity="fetched the results of a qualification test {test}", detail=_key,
+    done="The scores are being fetched. Reload in a moment.",
+    after=lambda row, _: queue.start_named("fetch_scores", row.pk),
+)  # fmt: skip
+def fetch(row: QualificationTest, user: User | None) -> QualificationTest:
+    return row
+
+
 def fetch_scores(test_pk: int) -> int:
     """Read from the marketplace who holds the qualification, and with which value; how many.
 
@@ -375,12 +446,6 @@ def results(row: QualificationTest) -> Results:
 
 
 # Requirements of stages
-
-
-def requiring(row: QualificationTest) -> list[Stage]:
-    """The project's stages that require the test."""
-    stages = row.project.stages.order_by("position")
-    return [stage for stage in stages if any(one["qualification"] == row.key for one in stage.requirements)]
 
 
 def require(stage: Stage, row: QualificationTest, user: User | None) -> None:

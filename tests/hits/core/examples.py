@@ -12,7 +12,18 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from hits.models import Assignment, BonusFile, Grant, Membership, ModelAnnotator, Pool, PoolLink, PoolUse, Project
+from hits.models import (
+    Assignment,
+    BonusFile,
+    Grant,
+    Membership,
+    ModelAnnotator,
+    Pool,
+    PoolLink,
+    PoolUse,
+    Project,
+    QualificationTest,
+)
 from hits.payments.verbs import ordering_bonuses
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -60,6 +71,13 @@ def project_that_grants(project: Project) -> Project:
     if not project.stages.filter(grants="part-one").exists():
         make.stage(project, key="part", grants="part-one")
     return project
+
+
+def test_with_known_item(project: Project) -> QualificationTest:
+    choices = [{"id": "a", "text": "Mara"}, {"id": "b", "text": "Nobody"}]
+    stage = project.stages.first() or make.stage(project)
+    make.item(stage, data={"question": "Who?", "choices": choices, "gold": ["b"]}, state="kept")
+    return make.qualification_test(project)
 
 
 def pool_and_best(project: Project) -> Pool:
@@ -122,6 +140,9 @@ ROWS: dict[str, Callable[[Project], Any]] = {
     "answer": answer,
     "file": checked_file,
     "grant": make.grant,
+    "test": make.qualification_test,
+    "qualification_tests.draw": test_with_known_item,
+    "qualification_tests.withdraw": lambda project: make.qualification_test(project, state="offered"),
     "grants.give": project_that_grants,
     "order": lambda project: make.bonus(answer(project)).order,
     "compensation": make.compensation,
@@ -148,6 +169,13 @@ VALUES: dict[str, dict[str, Any]] = {
     "members.remove": {},
     "grants.give": {"key": "part-one", "worker_ids": ["A1B2C3"]},
     "grants.withdraw": {},
+    "qualification_tests.create": {"key": "reading-test", "title": "Reading", "description": "Opens a stage."},
+    "qualification_tests.change": {"pass_mark": 60},
+    "qualification_tests.draw": {"count": 3},
+    "qualification_tests.fetch": {},
+    "qualification_tests.offer": {"fingerprint": make.test_fingerprint()},
+    "qualification_tests.remove": {},
+    "qualification_tests.withdraw": {},
     "invitations.create": {"role": "reader", "email": "", "days": 7},
     "invitations.resend": {},
     "invitations.revoke": {},

@@ -9,7 +9,6 @@ import pytest
 from django.utils import timezone
 
 from hits.answers.verbs import harvesting, reviewing
-from hits.formats.inputs.qualification_test import Details
 from hits.items.verbs import importing
 from hits.judging.rules.recipe_rows import Rows
 from hits.judging.verbs import advancing, deciding, scoring
@@ -21,8 +20,9 @@ from hits.recipes import available
 from hits.recipes.cosmos import steps
 from hits.releases.verbs import releasing
 from hits.workers.verbs import qualification_tests
+from tests.hits import factories as make
 from tests.hits.crowd.pages import filled_in
-from tests.hits.doing import refused
+from tests.hits.doing import do, refused
 from tests.hits.pipeline.test_cosmos_job import CAREFUL, KEY, STORIES
 from tests.hits.publishing.test_closing import agrees
 
@@ -236,10 +236,9 @@ def test_answers_that_a_lead_approves_go_on_only_then_unless_somebody_says_other
 def test_a_draft_of_a_test_takes_no_question_of_writing_that_was_rejected(
     written: Project, gone_on: list[Item]
 ) -> None:
-    details = Details("own-test", "Ours", "Questions of ours.", 80, 15, None)
-    draft = qualification_tests.create(written, details, None)
-    assert qualification_tests.replace_by_known(draft, 9, None) >= 2
+    draft = make.qualification_test(written, key="own-test", questions=[])
+    assert len(do("qualification_tests.draw", draft, count=9).questions) >= 2
     decide(written, "reject")
     conclude(written)
     with refused("nothing_known"):
-        qualification_tests.replace_by_known(draft, 9, None)
+        do("qualification_tests.draw", draft, count=9)

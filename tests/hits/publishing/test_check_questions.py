@@ -19,7 +19,7 @@ from hits.releases.verbs import releasing
 from hits.stages.verbs import custom_stages, stage_settings, task_settings
 from hits.workers.verbs import blocking, qualification_tests
 from tests.hits import factories as make
-from tests.hits.doing import refused
+from tests.hits.doing import do, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = {"hit_title": "Was it wet?", "settings": {"question": "Was it wet?", "choices": ["Yes", "No"]}}
@@ -303,7 +303,7 @@ def test_a_qualification_test_and_check_questions_never_ask_the_same(stage, mark
     share(stage, 0.25)
     imported(stage, rows(8, 6))
     test = make.qualification_test(stage.project, key="reading-test", questions=[])
-    assert qualification_tests.replace_by_known(test, 3, None) == 3
+    assert len(do("qualification_tests.draw", test, count=3).questions) == 3
     drawn = set(test.drawn.values_list("pk", flat=True))
     assert len(drawn) == 3
     hits = published(stage)
@@ -311,19 +311,19 @@ def test_a_qualification_test_and_check_questions_never_ask_the_same(stage, mark
     assert len(asked) == 3 and not asked & drawn
     second = make.qualification_test(stage.project, key="other-test", questions=[])
     with refused("nothing_known", match="is not asked as a check question"):
-        qualification_tests.replace_by_known(second, 3, None)
+        do("qualification_tests.draw", second, count=3)
     # What a removed draft had drawn is free again.
-    qualification_tests.remove(test, None)
+    do("qualification_tests.remove", test)
     assert set(check_questions.unused(stage.items.filter(state=Item.State.CHECK)).values_list("pk", flat=True)) == drawn
-    assert qualification_tests.replace_by_known(second, 3, None) == 3
-    assert qualification_tests.replace_by_known(second, 2, None) == 2
+    assert len(do("qualification_tests.draw", second, count=3).questions) == 3
+    assert len(do("qualification_tests.draw", second, count=2).questions) == 2
 
 
 def test_a_file_of_questions_sets_the_drawn_items_free(stage, market) -> None:
     share(stage, 0.25)
     imported(stage, rows(8, 6))
     test = make.qualification_test(stage.project, key="reading-test", questions=[])
-    qualification_tests.replace_by_known(test, 6, None)
+    do("qualification_tests.draw", test, count=6)
     assert publishing.quote(stage).check_questions == 0
     qualification_tests.replace_by_file(test, b'[{"question": "Wet?", "choices": ["Yes", "No"], "right": 0}]', None)
     assert not test.drawn.exists() and publishing.quote(stage).check_questions == 3

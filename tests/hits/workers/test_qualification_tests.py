@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +18,7 @@ from hits.publishing.rules.marketplace_account import gateway
 from hits.publishing.verbs import publishing, sending
 from hits.workers.verbs import qualification_tests
 from tests.hits import factories as make
-from tests.hits.doing import refused
+from tests.hits.doing import do, refused
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db
@@ -32,9 +31,25 @@ def river(db: None) -> Project:
     return make.project(budget="100.00")
 
 
+def create(project: Project, **columns: Any) -> QualificationTest:
+    made: QualificationTest = do("qualification_tests.create", project, **{**vars(DETAILS), **columns})
+    return made
+
+
+def change(row: QualificationTest, **columns: Any) -> None:
+    do("qualification_tests.change", row, **columns)
+    row.refresh_from_db()
+
+
+def draw(row: QualificationTest, count: int, stage: str = "") -> int:
+    do("qualification_tests.draw", row, count=count, stage=stage)
+    row.refresh_from_db()
+    return len(row.questions)
+
+
 def offered(project: Project, **columns: Any) -> QualificationTest:
     row = make.qualification_test(project, key="reading-test", **columns)
-    qualification_tests.offer(row, row.fingerprint, None)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     assert qualification_tests.finish(project) == 1
     row.refresh_from_db()
     assert (row.state, row.error) == (State.OFFERED, "")
@@ -110,7 +125,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     stage.requirements = [{"qualification": "other-test", "comparator": "GreaterThan", "integers": [5]}]
     with refused("test_not_offered", match="which this project does not have"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
-    qualification_tests.offer(row, row.fingerprint, None)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     qualification_tests.finish(river)
     stage.refresh_from_db()
     assert publishing.publish_arrivals(stage) is not None
@@ -126,7 +141,7 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
     assert qualification_tests.unfinished() == [] and qualification_tests.finish(river) == 0
     twin = make.qualification_test(river, key="second-test", title=row.title)
-    qualification_tests.offer(twin, twin.fingerprint, None)
+    do("qualification_tests.offer", twin, fingerprint=twin.fingerprint)
     qualification_tests.finish(river)
     twin.refresh_from_db()
     assert twin.qualification_type_id not in ("", made)
@@ -135,8 +150,8 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
 def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marketplace, river: Project) -> None:
     row = offered(river)
     made = row.qualification_type_id
-    qualification_tests.withdraw(row, None)
-    qualification_tests.withdraw(row, None)
+    do("qualification_tests.withdraw", row)
+    do("qualification_tests.withdraw", row)
     assert qualification_tests.finish(river) == 1
     row.refresh_from_db()
     assert row.state == State.WITHDRAWN and row.withdrawn_at
@@ -145,7 +160,7 @@ def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marke
     assert page.page.first("form", action=f"/worker/qualifications/{made}/ask/") is None
     with refused("wrong_test_state", match="withdrawn"):
         qualification_tests.require(make.stage(river), row, None)
-    qualification_tests.offer(row, row.fingerprint, None)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     assert qualification_tests.finish(river) == 1
     row.refresh_from_db()
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
@@ -156,7 +171,7 @@ def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(
     market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = make.qualification_test(river)
-    qualification_tests.offer(row, row.fingerprint, None)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     for error, state in (
         (UnreachableError("The marketplace does not answer: gone"), State.OFFERING),
         (RefusedError("ParameterValidationError", "No such thing."), State.DRAFT),
@@ -166,7 +181,7 @@ def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(
         row.refresh_from_db()
         assert row.state == state and str(error) in row.error
     monkeypatch.undo()
-    qualification_tests.change(row, DETAILS, None, make.known_questions(1))
+    change(row, title=DETAILS.title, questions=make.known_questions(1))
     assert (row.title, row.error, len(row.questions)) == (DETAILS.title, "", 1)
 
 
@@ -178,17 +193,17 @@ def _raising(error: Exception) -> Any:
 
 
 def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Project) -> None:
-    row = qualification_tests.create(river, DETAILS, None, make.known_questions(3))
+    row = create(river, questions=make.known_questions(3))
     confirmed = row.fingerprint
-    qualification_tests.change(row, DETAILS, None, make.known_questions(2))
+    change(row, questions=make.known_questions(2))
     with refused("test_changed"):
-        qualification_tests.offer(row, confirmed, None)
-    qualification_tests.offer(row, row.fingerprint, None)
-    qualification_tests.offer(row, row.fingerprint, None)
+        do("qualification_tests.offer", row, fingerprint=confirmed)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
+    do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     for verb in (
-        lambda: qualification_tests.change(row, DETAILS, None, []),
-        lambda: qualification_tests.remove(row, None),
-        lambda: qualification_tests.withdraw(row, None),
+        lambda: change(row, questions=[]),
+        lambda: do("qualification_tests.remove", row),
+        lambda: do("qualification_tests.withdraw", row),
     ):
         with refused("wrong_test_state"):
             verb()
@@ -197,23 +212,21 @@ def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Proj
 
 
 def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
-    row = qualification_tests.create(river, DETAILS, None)
+    row = create(river)
     with pytest.raises(qualification_tests.RefusedTestError, match="no question yet"):
-        qualification_tests.offer(row, row.fingerprint, None)
+        do("qualification_tests.offer", row, fingerprint=row.fingerprint)
     with pytest.raises(qualification_tests.RefusedTestError, match="a test of this name"):
-        qualification_tests.create(river, DETAILS, None)
+        create(river)
     with pytest.raises(qualification_tests.RefusedTestError, match="grants a qualification of this name"):
-        qualification_tests.create(river, replace(DETAILS, key="poor-quality"), None)
+        create(river, key="poor-quality")
     make.stage(river, grants="part-one")
     with pytest.raises(qualification_tests.RefusedTestError, match="grants a qualification of this name"):
-        qualification_tests.create(river, replace(DETAILS, key="part-one"), None)
+        create(river, key="part-one")
     long = {"text": "é" * 9_000, "question": "Who?", "choices": ["a", "b"], "right": 0}
     with pytest.raises(qualification_tests.RefusedTestError, match="at most 65,535"):
-        qualification_tests.change(row, DETAILS, None, [long] * 4)
+        change(row, questions=[long] * 4)
     with pytest.raises(qualification_tests.RefusedTestError) as caught:
-        qualification_tests.change(
-            row, replace(DETAILS, title=""), None, [{"question": "", "choices": ["a"], "right": 3}]
-        )
+        qualification_tests.change(row, None, title="", questions=[{"question": "", "choices": ["a"], "right": 3}])
     assert caught.value.count == 4
     row.refresh_from_db()
     assert (row.title, row.questions) == (DETAILS.title, [])
@@ -227,32 +240,30 @@ def test_questions_are_drawn_from_known_answers_alike_each_time(river: Project) 
         data = {"question": f"Who stayed, {number % 6}?", "candidates": choices, "intended": "c1"}
         make.item(stage, document=text, data=data, state=Item.State.DROPPED if number == 5 else Item.State.KEPT)
     make.item(stage)
-    row = qualification_tests.create(river, DETAILS, None)
-    assert qualification_tests.replace_by_known(row, 3, None) == 3
+    row = create(river)
+    assert draw(row, 3) == 3
     first = row.questions
-    assert qualification_tests.replace_by_known(row, 3, None, "human") == 3 and row.questions == first
-    assert qualification_tests.replace_by_known(row, 50, None) == 5, (
-        "the same question twice and a dropped one do not count"
-    )
+    assert draw(row, 3, "human") == 3 and row.questions == first
+    assert draw(row, 50) == 5, "the same question twice and a dropped one do not count"
     assert all(one["right"] == 1 and one["text"] == "Mara stayed." for one in row.questions)
     with refused("nothing_known"):
-        qualification_tests.replace_by_known(row, 3, None, "elsewhere")
+        draw(row, 3, "elsewhere")
 
 
 def test_a_requirement_follows_the_pass_mark_until_the_stage_is_published(river: Project) -> None:
-    row = qualification_tests.create(river, DETAILS, None, make.known_questions())
+    row = create(river, questions=make.known_questions())
     stage, strict = make.stage(river), make.stage(river)
     others = [{"qualification": "locale", "comparator": "In", "locales": ["US"], "guards": "Accept"}]
     strict.requirements = [{"qualification": row.key, "comparator": "EqualTo", "integers": [100]}, *others]
     strict.save()
     qualification_tests.require(stage, row, None)
     qualification_tests.require(stage, row, None)
-    qualification_tests.change(row, replace(DETAILS, pass_mark=60), None)
+    change(row, pass_mark=60)
     stage.refresh_from_db()
     strict.refresh_from_db()
     assert [one["integers"] for one in stage.requirements] == [[60]] and strict.requirements[0]["integers"] == [100]
     with refused("test_required", match="Take the requirement out"):
-        qualification_tests.remove(row, None)
+        do("qualification_tests.remove", row)
     qualification_tests.drop_requirement(strict, row, None)
     assert strict.requirements == others
     make.hit(make.item(stage))

@@ -106,8 +106,11 @@ def test_a_file_replaces_the_questions_or_is_refused_as_a_whole(lead_client: Cli
     assert lead_client.post(fill, {"file": good}).status_code == 302
     test.refresh_from_db()
     assert [one["right"] for one in test.questions] == [0, 1, 0]
-    assert lead_client.post(fill, {"count": "0"}).status_code == 400
-    assert "gold answer" in lead_client.post(fill, {"count": "5"}, follow=True).text
+    assert lead_client.post(fill).status_code == 400
+    draw = address("qualification_tests.draw", "reading-test")
+    drawn = {"form_fields": "count stage", "count": "5"}
+    assert lead_client.post(draw, {**drawn, "count": "0"}).status_code == 400
+    assert "gold answer" in lead_client.post(draw, drawn).text
 
 
 def test_offering_says_what_happens_and_takes_only_what_the_page_showed(
@@ -115,19 +118,19 @@ def test_offering_says_what_happens_and_takes_only_what_the_page_showed(
 ) -> None:
     page = lead_client.get(address("offer-qualification-test", "reading-test")).text
     assert "cannot be changed" in page and test.fingerprint in page
-    stale = lead_client.post(address("offer-qualification-test", "reading-test"), {"fingerprint": "0"})
+    stale = lead_client.post(address("qualification_tests.offer", "reading-test"), {"fingerprint": "0"})
     assert stale.status_code == 409 and "Nothing was offered" in stale.text
-    lead_client.post(address("offer-qualification-test", "reading-test"), {"fingerprint": test.fingerprint})
+    lead_client.post(address("qualification_tests.offer", "reading-test"), {"fingerprint": test.fingerprint})
     test.refresh_from_db()
     assert test.state == State.OFFERED and test.qualification_type_id
     assert "can no longer be changed" in lead_client.post(
         address("qualification-test", "reading-test"), {**DETAILS, **row(1, "Who?", ["a", "b"], 0)}, follow=True
     ).text  # fmt: skip
-    lead_client.post(address("fetch-qualification-test-results", "reading-test"))
+    lead_client.post(address("qualification_tests.fetch", "reading-test"))
     assert (
         "Nobody has taken the test yet" in lead_client.get(address("qualification-test-results", "reading-test")).text
     )
-    lead_client.post(address("withdraw-qualification-test", "reading-test"))
+    lead_client.post(address("qualification_tests.withdraw", "reading-test"))
     test.refresh_from_db()
     assert test.state == State.WITHDRAWN
     assert "Offer again" in lead_client.get(address("qualification-test", "reading-test")).text
@@ -172,7 +175,7 @@ def test_results_count_against_the_pass_mark(lead_client: Client, test: Qualific
 
 
 def test_a_draft_is_removed_for_good(lead_client: Client, test: QualificationTest) -> None:
-    assert lead_client.post(address("remove-qualification-test", test.key)).status_code == 302
+    assert lead_client.post(address("qualification_tests.remove", test.key)).status_code == 302
     assert not QualificationTest.objects.exists()
 
 
@@ -195,7 +198,7 @@ def test_pages_with_contents_are_accessible_and_a_question_is_added_in_place(wor
         "qualification-tests",
         "qualification-test",
         "qualification-test-results",
-        "withdraw-qualification-test",
+        "offer-qualification-test",
     ):
         page.goto(page.url.split("/projects/")[0] + world.url(name))
         assert violations(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= 360, name

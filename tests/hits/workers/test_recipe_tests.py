@@ -21,6 +21,7 @@ from hits.models import Project, QualificationTest
 from hits.projects.verbs import projects
 from hits.protocols import simulated
 from hits.publishing.verbs import publishing, sending
+from hits.workers.rules.project_qualifications import requiring
 from hits.workers.verbs import qualification_tests
 from tests.hits.doing import refused
 from tests.hits.market import Marketplace, VerbRefusedError
@@ -43,7 +44,7 @@ def project(lead: Any) -> Project:
 def test_the_recipes_test_is_written_down_with_the_project_and_three_stages_ask_for_it(project: Project) -> None:
     test = project.qualification_tests.get()
     assert (test.key, test.state, test.pass_mark) == ("reading-between-lines", State.OFFERING, 80)
-    asking = {stage.key for stage in qualification_tests.requiring(test)}
+    asking = {stage.key for stage in requiring(test)}
     assert asking == {"write", "validate", "human"}
     for stage in project.stages.filter(key__in=asking):
         wanted = [(one["qualification"], one["comparator"], one.get("integers")) for one in stage.requirements]
