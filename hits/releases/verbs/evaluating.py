@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import islice
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
@@ -100,9 +99,9 @@ def baselines(release: Release, user: User | None, seed: int | None = None) -> l
     # All of it is computed before anything is written: some systems take minutes.
     made = []
     for system in scoring.systems() if asked else ():
-        answers = iter(_answers(system, parts, seed))
+        answers = _answers(system, parts, seed)
         for file, rows in asked:
-            made.append((system, file, _compared(release, scoring, rows, list(islice(answers, len(rows))))))
+            made.append((system, file, _compared(release, scoring, rows, [answers[row.id] for row in rows])))
     if not made:
         raise Refused(
             "nothing_to_compare", f"Release {release.number} has too few items for baselines. Nothing was scored."
@@ -122,30 +121,32 @@ Parts = Sequence[tuple[Sequence[Any], Sequence[Any]]]
 
 
 def _asked(release: Release, scoring: Scoring) -> tuple[list[tuple[str, list[Any]]], Parts]:
-    """([(file, its rows)], [(rows to learn from, rows that are asked)]): all rows of the files, in their order."""
+    """([(file, its rows in their order)], [(rows to learn from, rows that are asked)])."""
     empty = {split for split, count in release.manifest.get("counts", {}).items() if not count}
     read = {file: split for file, split in scoring.splits.items() if split not in empty}
     train = _rows(release, scoring, scoring.file_of("train")) if "train" in read.values() else []
     train = list(filter(scoring.has_answer, train))
     if scoring.folds:
-        rows, parts = _folds(train, scoring.folds)
-        return ([(scoring.file_of("train"), rows)] if len(train) >= scoring.folds else []), parts
+        asked = [(scoring.file_of("train"), train)] if len(train) >= scoring.folds else []
+        return asked, _folds(train, scoring.folds)
     asked = [(file, _rows(release, scoring, file)) for file, split in read.items() if split != "train"]
     return asked, [(train, [row for _, rows in asked for row in rows])]
 
 
-def _folds(rows: Sequence[Any], folds: int) -> tuple[list[Any], Parts]:
-    """The rows in the order in which they are asked; those of one group are asked together."""
+def _folds(rows: Sequence[Any], folds: int) -> Parts:
+    """Rows of one group are asked together."""
     groups = {group: at for at, group in enumerate(dict.fromkeys(row.group for row in rows))}
     of = [[row for row in rows if groups[row.group] % folds == fold] for fold in range(folds)]
-    parts = [([row for other in of if other is not part for row in other], part) for part in of if part]
-    return [row for part in of for row in part], parts
+    return [([row for other in of if other is not part for row in other], part) for part in of if part]
 
 
-def _answers(system: System[Any], parts: Parts, seed: int) -> list[Any]:
-    return [
-        answer for learned, asked in parts for answer in system.predict(learned, [blank(row) for row in asked], seed)
-    ]
+def _answers(system: System[Any], parts: Parts, seed: int) -> dict[str, Any]:
+    """By the ids of the rows: parts are asked in another order than that of the file."""
+    found: dict[str, Any] = {}
+    for learned, asked in parts:
+        answers = system.predict(learned, [blank(row) for row in asked], seed)
+        found |= zip((row.id for row in asked), answers, strict=True)
+    return found
 
 
 def _keep(

@@ -94,6 +94,23 @@ def test_a_system_is_compared_with_those_that_are_kept(lead: Any) -> None:
     assert not release.systems.filter(kind="predictions").exists()
 
 
+def test_a_system_is_compared_item_by_item_with_one_that_was_asked_in_parts(
+    lead: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six answers are better and none is worse: p is 2 / 2**6 exactly, whichever of the two that answered alike."""
+    release = of_labels(40)
+    system = System("zero", "Always 0", "ours", lambda learned, asked, seed: ["0"] * len(asked))
+    with_systems(release, system, monkeypatch)
+    evaluating.baselines(release, lead)
+    alike = {f"i{at}": "0" for at in range(40)}
+    evaluating.evaluate(release, io.BytesIO(json.dumps(alike).encode()), "said.json", keep_as="Ours", user=lead)
+    better = json.dumps(alike | {f"i{at}": "1" for at in range(1, 12, 2)}).encode()
+    told = evaluating.evaluate(release, io.BytesIO(better), "said.json")["differences"]
+    assert {one["name"] for one in told} == {"Always 0", "Ours"}
+    assert [one["difference"] for one in told] == pytest.approx([6 / 40] * 2)
+    assert told[0]["p"] == told[1]["p"] == pytest.approx(2 / 2**6, abs=0.01)
+
+
 def test_a_system_is_not_compared_with_one_of_another_measure(lead: Any) -> None:
     """Which may have been asked about fewer items."""
     release = of_labels(20)
