@@ -45,7 +45,7 @@ def crowd(share: float, kind: str, each: int, seed: int) -> tuple[Answers, dict[
 
 def compared(answers: Answers, known: dict[str, str]) -> tuple[dict[str, float], str]:
     """(share of right items by method, the recommended method)."""
-    found = {name: METHODS[name][1](Given(answers, {}, (), 1)) for name in COMPARED}
+    found = {name: METHODS[name][1](Given(answers, {}, {}, (), 1)) for name in COMPARED}
     rows: list[dict[str, Any]] = [{"method": name, "title": METHODS[name][0], "accuracy": None} for name in COMPARED]
     recommended = compare(answers, "nominal", rows, found)
     assert recommended

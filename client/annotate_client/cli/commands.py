@@ -110,7 +110,11 @@ def common_options(operation: Operation) -> Iterator[click.Option]:
     if operation.quote or operation.method == "DELETE":
         yield click.Option(["--yes", "yes"], is_flag=True, help="Do it without asking.")
     if 202 in operation.answers:
-        yield click.Option(["--wait/--no-wait", "wait"], default=True, help="Wait until it is done, an hour at most.")
+        yield click.Option(
+            ["--wait/--no-wait", "wait"],
+            default=True,
+            help="Wait until it is done, an hour at most, where the server says when.",
+        )
 
 
 COMMON = frozenset({"form", "output", "every", "yes", "wait"})

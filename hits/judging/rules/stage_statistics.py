@@ -359,7 +359,7 @@ def _unit(
         if figures and unit.level != RANKING:
             told |= report(answers, unit.level, order=unit.order, seed=seed)
         right = right_by_worker(unit.rows, unit.known) or right
-        given = Given(answers, right, unit.order, seed)
+        given = Given(answers, right, unit.known, unit.order, seed)
         fitting = {}
         for name in BY_LEVEL[unit.level]:
             row, found = _method(name, given, unit)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 
 from hits.stats.aggregation.results import Aggregated, by_worker
 from hits.stats.answers import Answers, Floats, Numbers
 
+_NONE: Mapping[tuple[str, Any], bool] = MappingProxyType({})
 Tie = Literal["none", "shared", "seeded"]
 TIES: Mapping[str, str] = {
     "none": "a tie has no value",
@@ -27,18 +29,42 @@ def majority(answers: Answers, *, tie: Tie = "none", seed: int = 0) -> Aggregate
 
 
 def weighted_majority(
-    answers: Answers, accuracy: Mapping[str, tuple[int, int]], *, tie: Tie = "none", seed: int = 0
+    answers: Answers,
+    accuracy: Mapping[str, tuple[int, int]],
+    known: Mapping[tuple[str, Any], bool] = _NONE,
+    *,
+    tie: Tie = "none",
+    seed: int = 0,
 ) -> Aggregated:
     """`accuracy` has of each worker (right, of how many) on known answers.
 
     An answer weighs (right + 1) / (of how many + 2), the share that is expected of the next one (Laplace's rule): so
-    one of a worker without known answers weighs a half.
+    one of a worker without known answers weighs a half. `known` says of (item, value) whether it is right, where
+    `accuracy` counts it: such an item is weighted by the others alone, as its own known answer must not choose its
+    value.
     """
-    right = {worker: (n + 1) / (of + 2) for worker, (n, of) in accuracy.items()}
-    weights = np.array([right.get(worker, 0.5) for worker in answers.workers])
-    found = _weighted("weighted majority", answers, weights[answers.worker], tie, seed)
-    of = dict(zip(answers.workers, weights.tolist(), strict=True))
-    return Aggregated(**{**vars(found), "workers": of, "estimate": "expected share of right answers on known ones"})
+    right, of = np.array([accuracy.get(worker, (0, 0)) for worker in answers.workers], float).reshape(-1, 2).T
+    counted, was_right = _known(answers, known)
+    weights = (right[answers.worker] - was_right + 1) / (of[answers.worker] - counted + 2)
+    found = _weighted("weighted majority", answers, weights, tie, seed)
+    workers = dict(zip(answers.workers, ((right + 1) / (of + 2)).tolist(), strict=True))
+    return Aggregated(
+        **{**vars(found), "workers": workers, "estimate": "expected share of right answers on known ones"}
+    )
+
+
+def _known(answers: Answers, known: Mapping[tuple[str, Any], bool]) -> tuple[Floats, Floats]:
+    """Of each answer whether it is known to be right or wrong, and whether it is right: 1 or 0."""
+    items, values = ({one: at for at, one in enumerate(ones)} for ones in (answers.items, answers.values))
+    places = [
+        (items[item] * len(values) + values[value], is_right)
+        for (item, value), is_right in known.items()
+        if item in items and value in values
+    ]
+    keys = answers.item * len(values) + answers.value
+    counted = np.isin(keys, [place for place, _ in places])
+    right = np.isin(keys, [place for place, is_right in places if is_right])
+    return counted.astype(float), right.astype(float)
 
 
 def _weighted(method: str, answers: Answers, weights: Floats, tie: Tie, seed: int) -> Aggregated:

@@ -25,10 +25,13 @@ Known = Mapping[tuple[str, Any], bool]
 
 @dataclass(frozen=True)
 class Given:
-    """What a method may use. `right` has of workers (right, of how many) on known answers."""
+    """What a method may use. `right` has of workers (right, of how many) on known answers, of which `known` are those
+    to these answers.
+    """
 
     answers: Answers
     right: Mapping[str, tuple[int, int]]
+    known: Known
     order: Sequence[Any]
     seed: int
 
@@ -37,7 +40,10 @@ Method = Callable[[Given], Aggregated]
 METHODS: Mapping[str, tuple[str, Method]] = {
     "majority": ("Majority", lambda given: majority(given.answers)),
     "majority_seeded": ("Majority, ties drawn", lambda given: majority(given.answers, tie="seeded", seed=given.seed)),
-    "weighted_majority": ("Weighted majority", lambda given: weighted_majority(given.answers, given.right)),
+    "weighted_majority": (
+        "Weighted majority",
+        lambda given: weighted_majority(given.answers, given.right, given.known),
+    ),
     "dawid_skene": ("Dawid-Skene", lambda given: dawid_skene(given.answers)),
     "mace": ("MACE", lambda given: mace(given.answers, seed=given.seed)),
     "glad": ("GLAD", lambda given: glad(given.answers)),

@@ -203,6 +203,17 @@ def test_who_was_right_on_known_answers_weighs_more():
     assert weighted_majority(answers, {}).values == ("b", None)
 
 
+def test_an_item_with_a_known_answer_is_weighted_by_what_its_workers_did_on_the_others() -> None:
+    """Ann is right on this one alone and Ben on all the others: counted with it, Ann would weigh as much as Ben."""
+    answers = Answers.of([("known", "ann", "a"), ("known", "ben", "b"), ("other", "ann", "b"), ("other", "ben", "a")])
+    known = {("known", "a"): True, ("known", "b"): False}
+    accuracy = {"ann": (1, 1), "ben": (1, 2)}
+    found = weighted_majority(answers, accuracy, known)
+    # Without it Ann has (0 + 1) / (0 + 2) and Ben (1 + 1) / (1 + 2); with it, on the other item, 2 / 3 and 2 / 4.
+    assert (found.values, found.confidence.tolist()) == (("b", "b"), pytest.approx([4 / 7, 4 / 7]))
+    assert weighted_majority(answers, accuracy).values == ("a", "b")
+
+
 def test_a_unit_with_five_thousand_texts_is_refused_with_a_sentence_or_counted():
     answers = Answers.of((f"i{number // 2}", f"w{number % 7}", f"text {number}") for number in range(10_000))
     assert majority(answers).tied == 5000
