@@ -75,8 +75,9 @@ def _rows_of_verbs(roles: Mapping[str, str]) -> Iterator[str]:
     for verb in REGISTRY.values():
         path = re.sub(r"<\w+:(\w+)>", r"{\1}", verb.path)
         command = verb.name.replace(".", " ").replace("_", "-")
-        role = roles[verb.label]
-        yield f"| {verb.label} | `{verb.method} …/{path}` | `{command}` | `{verb.name}` | {role} |"
+        # Without a form of its own, the page that asks for its values.
+        page = verb.name if verb.has_form else next(iter(verb.pages), verb.name)
+        yield f"| {verb.label} | `{verb.method} …/{path}` | `{command}` | `{page}` | {roles[verb.label]} |"
 
 
 def of_marketplace() -> dict[str, str]:

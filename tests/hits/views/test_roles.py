@@ -145,7 +145,7 @@ def test_a_role_is_offered_and_may_do_on_pages_what_the_table_says(
     after = _everything()
     assert {name for name, rows in after.items() if rows != before[name]} <= {"Session", "User"}
     if role == OWNER:
-        assert {"change-budget", "pause", "grants.give", "block"} <= doing
+        assert {"change-budget", "pause", "add-media", "block"} <= doing
 
 
 def test_the_members_page_says_each_role_in_a_sentence_and_its_acts_in_a_fold(lead_client: Client, alice: Any) -> None:
