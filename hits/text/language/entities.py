@@ -326,10 +326,16 @@ def _with_numbers(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> l
         for whole in longer(text, one)
     )
 
-    def chosen(text: str, one: Mention) -> Mention:
-        return next((whole for whole in longer(text, one) if times[text[whole.start : whole.end]] > 1), one)
+    def chosen(text: str, own: Sequence[Mention]) -> list[Mention]:
+        kept: list[Mention] = []
+        for at, one in enumerate(own):
+            beside = [*kept[-1:], *own[at + 1 : at + 2]]
+            # Of two names with a number between them one has it.
+            free = (whole for whole in longer(text, one) if not any(_overlap(whole, other) for other in beside))
+            kept.append(next((whole for whole in free if times[text[whole.start : whole.end]] > 1), one))
+        return kept
 
-    return [[chosen(text, one) for one in own] for text, own in zip(texts, found, strict=True)]
+    return [chosen(text, own) for text, own in zip(texts, found, strict=True)]
 
 
 def _with_places(text: str, own: Sequence[Mention]) -> list[Mention]:

@@ -329,6 +329,12 @@ def test_nations_within_compounds_and_first_names_before_last_ones_are_marked():
     ]
 
 
+def test_of_two_names_with_a_number_between_them_one_has_it():
+    texts = ("It stands on QTV 101 Tower.", "The QTV 101 Tower opens.", "Quay 101 Tower is another.")
+    given = [(n, name, "ORG") for n in range(2) for name in ("QTV", "Tower")] + [(2, "Tower", "ORG")]
+    assert [[name for name, _ in own] for own in marked(*texts, given=given)][:2] == [["QTV 101", "Tower"]] * 2
+
+
 def test_an_ordinary_word_at_the_beginning_of_a_sentence_is_no_name():
     texts = ("Broadband is cheap.", "They want broadband now.", "Quay Broadband is a firm.")
     assert marked(*texts, given=[(0, "Broadband", "ORG"), (2, "Quay Broadband", "ORG")]) == [
