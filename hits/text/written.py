@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from common.names import hidden_sign
+
 _LINE_END = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 _LINES = re.compile("\r\n|[\n\v\f\r\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -33,8 +35,8 @@ def line_fault(text: str, longest: int) -> str:
         return "is empty"
     if len(text) > longest:
         return f"has {len(text):,} characters, the limit is {longest:,}"
-    unseen = next((sign for sign in text if not sign.isprintable()), "")
-    return f"holds a character that cannot be seen (U+{ord(unseen):04X}): leave it out" if unseen else ""
+    code = hidden_sign(text)
+    return f"holds a character that cannot be seen ({code}): leave it out" if code else ""
 
 
 def alike(text: str) -> str:

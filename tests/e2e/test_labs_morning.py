@@ -169,6 +169,7 @@ def invite(page: Page, workers: Sequence[str]) -> None:
     page.get_by_role("link", name="Choose the workers").click()
     page.get_by_role("textbox", name="Workers").fill("\n".join(workers))
     page.get_by_role("button", name=re.compile("Give")).click()
+    expect(page.get_by_text(f"{len(workers)} workers are being given the qualification.")).to_be_visible()
     accessible(page)
     expect(page.get_by_text("The marketplace knows of every change")).to_be_visible()
 

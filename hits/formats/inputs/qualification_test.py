@@ -15,10 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from common.names import hidden_sign
 from hits.formats.files.encodings import decoded
 from hits.formats.files.faults import Faults
 from hits.formats.files.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
 from hits.formats.pool_keys import PREFIX
+from hits.text.written import kept
 
 Json = dict[str, Any]
 MOST_QUESTIONS = 50
@@ -62,6 +64,8 @@ def check_details(given: Details, faults: Faults) -> Details:
     title = _text(given.title, "title", LONGEST_TITLE, faults)
     if "\n" in title:
         faults.add(None, "title", "Write it on one line.")
+    elif code := hidden_sign(title):
+        faults.add(None, "title", f"This holds a character that cannot be seen ({code}). Leave it out.")
     description = _text(given.description, "description", LONGEST_DESCRIPTION, faults)
     return Details(given.key, title, description, given.pass_mark, given.minutes, given.retry_days)
 
@@ -78,7 +82,7 @@ def _text(value: object, place: str, longest: int, faults: Faults, *, blank: boo
         faults.add(None, place, f"This must be a text, not {str(value)[:40]}.")
         return ""
     text = _LINE_ENDS.sub("\n", value).strip()
-    if not text and not blank:
+    if not kept(text) and not blank:
         faults.add(None, place, "This is empty.")
     if len(text) > longest:
         faults.add(None, place, f"This has {len(text):,} characters; at most {longest:,} are taken.")

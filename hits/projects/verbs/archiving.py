@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from common.names import hidden_sign
 from hits.core.action_log import record
 from hits.models import Project, Stage
 from hits.projects.models import LONGEST_TAG, MOST_TAGS
@@ -72,8 +73,8 @@ def tags_of(given: str) -> str:
     ]
     if len(words) > MOST_TAGS:
         faults.append(f"A project has at most {MOST_TAGS} tags; these are {len(words):,}.")
-    if any("\x00" in word for word in words):
-        faults.append("A tag has a character that cannot be stored.")
+    codes = filter(None, map(hidden_sign, words))
+    faults += [f"A tag holds a character that cannot be seen ({code}). Leave it out." for code in codes]
     if faults:
         raise Refused("tags", " ".join(faults[:MOST_TAGS]), status=400)
     return " ".join(words)

@@ -78,6 +78,7 @@ def test_a_pool_has_a_name_and_a_key_that_nobody_else_has(project, lead, pool):
         ("x" * 81, "no more than 80 characters"),
         ("a\x00b", "Null characters are not allowed"),
         ("a\u202eb", r"a character that cannot be seen \(U\+202E\)"),
+        ("\u3164", r"a character that cannot be seen \(U\+3164\)"),
     ],
 )
 def test_a_name_that_is_none_is_refused(project, name, fault):

@@ -117,6 +117,8 @@ def test_tags_are_links_to_the_projects_that_have_them(lead_client: Client, alic
         ("x" * 31, "longer than 30 letters"),
         (" ".join(f"tag{n}" for n in range(11)), "at most 10 tags; these are 11"),
         ("a\x00b", "Null characters"),
+        ("dael\u202e", "cannot be seen (U+202E)"),
+        ("\u3164", "cannot be seen (U+3164)"),
     ],
 )
 def test_tags_that_may_not_be_are_refused_on_the_page(lead_client: Client, alice: Any, given: str, said: str) -> None:

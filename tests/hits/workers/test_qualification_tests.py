@@ -232,6 +232,13 @@ def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
     assert (row.title, row.questions) == (DETAILS.title, [])
 
 
+def test_a_title_and_a_choice_that_nobody_can_see_are_refused(river: Project) -> None:
+    question = {"text": "", "question": "Who?", "choices": ["Mara", "\u3164"], "right": 0}
+    with pytest.raises(qualification_tests.RefusedTestError) as caught:
+        create(river, title="Reading \u202e", description="\u3164", questions=[question])
+    assert sorted(fault.place for fault in caught.value.errors) == ["description", "question 1, choice 2", "title"]
+
+
 def test_questions_are_drawn_from_known_answers_alike_each_time(river: Project) -> None:
     stage = make.stage(river, key="human")
     text = make.document(river, data={"text": "Mara stayed."})
