@@ -14,11 +14,12 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from marketplace.models import Hit
+from marketplace.models import Assignment, Hit
 from marketplace.operations import Call, staleness
 from marketplace.rules.errors import RequestError
 
 DEFAULT_PAGE = 10
+MOST_ANSWER_BYTES, ROWS_AT_ONCE = 10_000_000, 10
 _SEAL_BYTES = 18
 
 
@@ -34,7 +35,8 @@ def page(
 ) -> dict[str, Any]:
     """One page of `rows`, shaped into `member`, with NumResults and NextToken.
 
-    `key` names what the list is sorted by: a whole number of its own for each row, at least 0.
+    `key` names what the list is sorted by: a whole number of its own for each row, at least 0. A page of assignments
+    ends with the one whose answer makes it `MOST_ANSWER_BYTES` long: an answer may have 2.5 MB.
     """
     token = parameters.get("NextToken")
     if token is not None:
@@ -43,13 +45,24 @@ def page(
     if call.lag:
         rows = staleness.visible(call, rows)
     size = parameters.get("MaxResults", DEFAULT_PAGE)
-    found = list(rows.order_by(f"-{key}" if newest_first else key)[:size])
+    ordered = rows.order_by(f"-{key}" if newest_first else key)[:size]
+    found: list[Any] = _by_length(ordered) if rows.model is Assignment else list(ordered)
     if call.lag and rows.model is Hit:
         found = staleness.rewound(call, found)
     result: dict[str, Any] = {"NumResults": len(found), member: [shape(row) for row in found]}
     if found:
         result["NextToken"] = _seal(getattr(found[-1], key), call, parameters)
     return result
+
+
+def _by_length(rows: models.QuerySet[Assignment]) -> list[Assignment]:
+    found, length = [], 0
+    for row in rows.iterator(chunk_size=ROWS_AT_ONCE):
+        found.append(row)
+        length += len(row.answer)
+        if length >= MOST_ANSWER_BYTES:
+            break
+    return found
 
 
 def _signature(last: int, call: Call, parameters: dict[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from marketplace import operations
 from marketplace.models import Hit, HitType, Requester, Worker
+from marketplace.operations import paging
 from marketplace.verbs import assignments, blocks, bonuses, clock
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.rules.test_review_policies import known, plurality
@@ -49,6 +50,19 @@ def pages(call: Callable[..., Any], member: str, **parameters: Any) -> list[Any]
             assert page["NumResults"] == 0
             return found
         parameters["NextToken"] = page["NextToken"]
+
+
+def test_a_page_of_long_answers_is_shorter(
+    mturk: Any, make_hit: Any, hit_type: HitType, answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hit = make_hit(hit_type, max_assignments=5)
+    done = [answer(hit, text)[1] for text in ("a", "b" * 4000, "c", "d" * 4000, "e")]
+    monkeypatch.setattr(paging, "MOST_ANSWER_BYTES", 4000)
+    monkeypatch.setattr(paging, "ROWS_AT_ONCE", 2)
+    first = mturk.list_assignments_for_hit(HITId=hit.hit_id, MaxResults=100)
+    assert ([one["AssignmentId"] for one in first["Assignments"]], first["NumResults"]) == (done[:2], 2)
+    listed = pages(mturk.list_assignments_for_hit, "Assignments", HITId=hit.hit_id)
+    assert [one["AssignmentId"] for one in listed] == done
 
 
 def test_bonuses_are_sent_and_listed(mturk: Any, make_hit: Any, hit_type: HitType, answer: Any) -> None:
