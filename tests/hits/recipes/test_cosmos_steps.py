@@ -507,6 +507,8 @@ def test_sets_that_came_with_none_of_the_above_are_a_part_of_the_share():
     found = [each.key for each in said if isinstance(each, Found) and each.data["drawn"]]
     assert len(found) == 14 - 9
     assert not set(found) & {item.key for item in sets[:9]}
+    drawn, why_not = replaced_sets(Kept(*sets, found=computed(*sets)))
+    assert (drawn, why_not) == (set(found), "")
 
 
 def test_a_release_says_what_was_replaced_and_counts_its_questions():
@@ -544,6 +546,16 @@ def test_after_a_change_of_the_rule_the_share_holds_and_what_was_replaced_stays(
     milder._found = computed(*milder.items, before=found)
     fourth, why_not = replaced_sets(milder)
     assert (len(fourth), why_not) == (56, "") and first & valid <= fourth
+
+
+def test_sets_that_a_release_had_with_it_come_before_those_that_the_seed_would_draw():
+    sets = [a_set(number) for number in range(20)]
+    found = computed(*sets)
+    last = {key for key, data in found.items() if not data["drawn"]}
+    collected = Kept(*sets, found=found)
+    collected.earlier = [ReleasedItem(key, "", "train", "none of the above") for key in last]
+    drawn, _ = replaced_sets(collected)
+    assert len(last) == 6 and last <= drawn and len(drawn) == 14
 
 
 def test_nothing_kept_gives_empty_splits():

@@ -16,9 +16,10 @@ import pytest
 
 from hits.formats.inputs import mcscript
 from hits.formats.outputs import tables
+from hits.recipes.dealing import IN_TWO
 from hits.recipes.mcscript import releasing
 from hits.recipes.mcscript.steps import COMPUTATIONS, SCORING, build_release, draw
-from hits.recipes.source import Found
+from hits.recipes.source import Found, ReleasedItem
 from tests.hits.recipes.mcscript_collection import Collection, answered, asked, five, item, label, reviewed, story_text
 from tests.hits.recipes.scored import scored
 
@@ -387,6 +388,16 @@ def test_questions_beyond_the_most_that_a_text_has_answered_are_a_line_of_the_fu
     release = build_release(made)
     assert release.funnel["questions beyond the 3 that a text has answered"] == 3
     assert release.written == ("different questions", 63) and sum(release.funnel.values()) == 63
+
+
+def test_the_questions_of_a_text_that_was_released_in_two_splits_are_a_line_of_the_funnel():
+    made = all_reviewed(collection())
+    before = build_release(made)
+    made.released = lambda: iter([ReleasedItem("t000", "", split, "") for split in ("train", "test")])
+    release = build_release(made)
+    lost = sum(before.counts.values()) - sum(release.counts.values())
+    assert lost > 0 and release.funnel[f"questions {IN_TWO}"] == lost
+    assert sum(release.funnel.values()) == sum(before.funnel.values()) == release.written[1]
 
 
 # People
